@@ -1,0 +1,16 @@
+# install(): the libraries, their headers, the program, and the package that find_package(zklock) reads.
+include(CMakePackageConfigHelpers)
+
+set(zklock_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/zklock")
+
+install(TARGETS zklock zklock_recipes zklock_testing EXPORT zklockTargets FILE_SET HEADERS)
+install(EXPORT zklockTargets NAMESPACE zklock:: DESTINATION "${zklock_package_dir}")
+if(ZKLOCK_BUILD_TOOLS)
+  install(TARGETS zklock_program)
+endif()
+
+configure_package_config_file(cmake/zklockConfig.cmake.in "${PROJECT_BINARY_DIR}/zklockConfig.cmake"
+  INSTALL_DESTINATION "${zklock_package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/zklockConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/zklockConfig.cmake" "${PROJECT_BINARY_DIR}/zklockConfigVersion.cmake"
+  cmake/FindZooKeeper.cmake DESTINATION "${zklock_package_dir}")

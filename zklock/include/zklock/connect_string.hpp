@@ -1,0 +1,35 @@
+// "zk1:2181,[::1]:2182/app": where the servers are, and under which node a client lives.
+#pragma once
+
+#include <zklock/error.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zklock {
+
+struct HostPort {
+  std::string host;  ///< a name, an IPv4 address, or an IPv6 address without its brackets
+  std::uint16_t port = 2181;
+
+  friend bool operator==(const HostPort&, const HostPort&) = default;
+};
+
+/// A parsed connect string.
+struct ConnectString {
+  std::vector<HostPort> servers;
+  std::string chroot;  ///< "/app", or empty
+
+  friend bool operator==(const ConnectString&, const ConnectString&) = default;
+};
+
+/// Parses "host[:port][,host[:port]...][/chroot]"; the port is 2181 when left out (as in Java; the C client asks for it), an IPv6 address stands in
+/// brackets. A chroot of "/" alone means none.
+///
+/// Throws boost::system::system_error with Error::invalid_connect_string, naming the element and the reason: nothing there, an empty element, a port
+/// that is not a decimal number from 1 to 65535, white space, a NUL, user information, more than 64 servers, an invalid chroot.
+[[nodiscard]] ConnectString parse_connect_string(std::string_view text);
+
+}  // namespace zklock

@@ -1,0 +1,91 @@
+// Errors: the server's own numbers, and zklock's.
+#pragma once
+
+#include <boost/system/error_category.hpp>
+#include <boost/system/error_code.hpp>
+#include <type_traits>
+
+namespace zklock {
+
+using error_code = boost::system::error_code;
+
+/// Why an operation failed. Negative values are ZooKeeper's own (the server's and the C client's); the positive ones are zklock's.
+///
+/// Cancellation by the caller is boost::asio::error::operation_aborted and nothing else is.
+enum class Error : int {
+  // ZooKeeper: the connection and the session
+  system_error = -1,
+  runtime_inconsistency = -2,
+  data_inconsistency = -3,
+  connection_loss = -4,
+  marshalling_error = -5,
+  unimplemented = -6,
+  operation_timeout = -7,
+  bad_arguments = -8,
+  invalid_state = -9,
+  new_config_no_quorum = -13,
+  reconfig_in_progress = -14,
+  // ZooKeeper: the request
+  no_node = -101,
+  no_auth = -102,
+  bad_version = -103,
+  no_children_for_ephemerals = -108,
+  node_exists = -110,
+  not_empty = -111,
+  session_expired = -112,
+  invalid_callback = -113,
+  invalid_acl = -114,
+  auth_failed = -115,
+  closing = -116,
+  session_moved = -118,
+  not_read_only = -119,
+  ephemeral_on_local_session = -120,
+  no_watcher = -121,
+  reconfig_disabled = -123,
+  session_closed_require_sasl_auth = -124,
+  quota_exceeded = -125,
+  throttled_op = -127,
+  // zklock: waiting and holding
+  timed_out = 1,         ///< the caller's deadline passed
+  lock_lost = 2,         ///< the lock's node or session is gone: somebody else may hold it by now
+  not_owner = 3,         ///< released by somebody who does not hold it
+  would_deadlock = 4,    ///< the call would wait for itself
+  sequence_exhausted = 5,  ///< the lock's directory is near the end of its 2^31 sequence numbers; empty it and let it be deleted
+  too_many_reentries = 6,
+  closed = 7,            ///< the Client is closed
+  // zklock: arguments, refused before anything is sent
+  invalid_path = 20,
+  invalid_lock_path = 21,
+  invalid_name = 22,
+  invalid_client_id = 23,
+  invalid_connect_string = 24,
+  invalid_timeout = 25,
+  invalid_retry_policy = 26,
+  payload_too_large = 27,
+  invalid_create_mode = 28,
+  // zklock: the rest
+  protocol_error = 40,   ///< the server answered what it cannot mean
+};
+
+[[nodiscard]] const boost::system::error_category& error_category() noexcept;
+[[nodiscard]] error_code make_error_code(Error error) noexcept;
+
+/// What is known about a failed write. Source: the classification of the C client's codes in docs/errors.md.
+enum class Outcome {
+  not_applied,  ///< definite: the server did not do it
+  ambiguous     ///< it may or may not have been done: sync and read back before trying again
+};
+
+/// Whether the write that failed with `ec` may have been applied all the same. Codes that nobody knows are ambiguous.
+[[nodiscard]] Outcome outcome_of(error_code ec) noexcept;
+
+/// True when the same operation may succeed later on the same session: a lost link, a busy server, a session that moved.
+[[nodiscard]] bool is_retryable(error_code ec) noexcept;
+
+/// True when the session is over and every ephemeral node of it with it, now or soon.
+[[nodiscard]] bool is_session_lost(error_code ec) noexcept;
+
+}  // namespace zklock
+
+template <>
+struct boost::system::is_error_code_enum<zklock::Error> : std::true_type {};

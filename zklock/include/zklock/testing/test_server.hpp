@@ -1,0 +1,77 @@
+// A real ZooKeeper server for tests and trials.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zklock::testing {
+
+/// How to start a TestServer. The defaults suit tests: short ticks, no fsync, containers reaped at once.
+struct TestServerOptions {
+  std::chrono::milliseconds tick{500};  ///< sessions may last from 2 to 20 ticks
+  std::chrono::milliseconds container_check{100};  ///< how often the server looks for empty containers
+  std::chrono::milliseconds start_timeout{30'000};
+  bool fsync = false;  ///< write the transaction log through to the disk before answering
+  /// More options for the JVM, such as "-Dzookeeper.extendedTypesEnabled=true".
+  std::vector<std::string> jvm_options;
+  /// The server's classes; empty: the environment's ZKLOCK_TEST_CLASSPATH, else where Debian's packages put them.
+  std::string classpath;
+};
+
+/// A standalone ZooKeeper server of its own on free loopback ports, with its data in a temporary directory. Curator's TestingServer is the model.
+///
+/// The constructor starts it and returns when it answers; the destructor kills it and removes the directory. The server also dies, and the directory with
+/// it, when the process that owns it dies in any way, SIGKILL included.
+///
+/// Errors: every function throws std::runtime_error with the end of the server's log when the server does not do what it is asked to.
+/// Threads: one thread at a time.
+class TestServer {
+ public:
+  explicit TestServer(TestServerOptions options = {});
+  ~TestServer();
+  TestServer(TestServer&&) noexcept;
+  TestServer& operator=(TestServer&&) noexcept;
+
+  /// "127.0.0.1:port": what a Client connects to. It stays the same through stop and start.
+  [[nodiscard]] std::string connect_string() const;
+  [[nodiscard]] std::uint16_t port() const noexcept;
+  /// The server's own process; 0 while it is stopped.
+  [[nodiscard]] int pid() const noexcept;
+  [[nodiscard]] const std::filesystem::path& directory() const noexcept;
+
+  /// Ends the server in good order (SIGTERM) and waits for its end. The data stay.
+  void stop();
+  /// SIGKILL, and waits for its end. The data stay.
+  void kill();
+  /// Starts it again on the same port and data after stop or kill.
+  void start();
+  /// stop, then start.
+  void restart();
+  /// SIGSTOP: connections stay open and nobody answers.
+  void pause();
+  /// SIGCONT.
+  void resume();
+
+  /// Ends a session now, as if its time had run out: a second connection takes the session over and closes it. Returns when the server has confirmed.
+  /// The server is the one judge of sessions, so a client learns of it when it comes back to the server.
+  void end_session(std::int64_t session_id, std::string_view password);
+
+  /// The answer to one of the server's four-letter words ("srvr", "mntr", "cons", ...).
+  [[nodiscard]] std::string four_letter_word(std::string_view word) const;
+  /// "mntr" as a table: "zk_watch_count", "zk_ephemerals_count", "zk_packets_received", ...
+  [[nodiscard]] std::map<std::string, std::string> monitor() const;
+  /// One number of monitor().
+  [[nodiscard]] std::int64_t monitor(const std::string& key) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace zklock::testing
