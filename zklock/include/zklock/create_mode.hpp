@@ -6,11 +6,12 @@ namespace zklock {
 /// Curator's and ZooKeeper's modes, with the C client's numbers.
 enum class CreateMode : int {
   persistent = 0,
-  ephemeral = 1,             ///< dies with the session that created it; has no children
-  persistent_sequential = 2, ///< the server appends ten digits that count the parent's changes
+  ephemeral = 1,              ///< dies with the session that created it; has no children
+  persistent_sequential = 2,  ///< the server appends ten digits that count the parent's changes
   ephemeral_sequential = 3,
-  container = 4,             ///< deleted by the server some time after its last child is gone
-  persistent_ttl = 5,        ///< deleted when unchanged and childless for its time to live; the server must enable extended types
+  container = 4,  ///< deleted by the server some time after its last child is gone
+  persistent_ttl =
+      5,  ///< deleted when unchanged and childless for its time to live; the server must enable extended types
   persistent_sequential_ttl = 6
 };
 

@@ -3,15 +3,22 @@
 
 #include <boost/system/error_category.hpp>
 #include <boost/system/error_code.hpp>
+
 #include <type_traits>
 
 namespace zklock {
 
 using error_code = boost::system::error_code;
 
-/// Why an operation failed. Negative values are ZooKeeper's own (the server's and the C client's); the positive ones are zklock's.
+/// Why an operation failed. Negative values are ZooKeeper's own (the server's and the C client's); the positive ones
+/// are zklock's.
 ///
-/// Cancellation by the caller is boost::asio::error::operation_aborted and nothing else is.
+/// Cancellation by the caller is boost::asio::error::operation_aborted and nothing else is. What each error means and
+/// what to do about it: docs/errors.md.
+///
+/// timed_out, not_owner and would_deadlock compare equal to boost::system::errc::timed_out, operation_not_permitted and
+/// resource_deadlock_would_occur, as with the standard mutexes. operation_timeout does not: it is trouble with
+/// ZooKeeper, not the caller's deadline.
 enum class Error : int {
   // ZooKeeper: the connection and the session
   system_error = -1,
@@ -46,13 +53,13 @@ enum class Error : int {
   quota_exceeded = -125,
   throttled_op = -127,
   // zklock: waiting and holding
-  timed_out = 1,         ///< the caller's deadline passed
-  lock_lost = 2,         ///< the lock's node or session is gone: somebody else may hold it by now
-  not_owner = 3,         ///< released by somebody who does not hold it
-  would_deadlock = 4,    ///< the call would wait for itself
-  sequence_exhausted = 5,  ///< the lock's directory is near the end of its 2^31 sequence numbers; empty it and let it be deleted
+  timed_out = 1,           ///< the caller's deadline passed
+  lock_lost = 2,           ///< the lock's node or session is gone: somebody else may hold it by now
+  not_owner = 3,           ///< released by somebody who does not hold it
+  would_deadlock = 4,      ///< the call would wait for itself
+  sequence_exhausted = 5,  ///< the lock's directory is near the end of its 2^31 sequence numbers; let it be deleted
   too_many_reentries = 6,
-  closed = 7,            ///< the Client is closed
+  closed = 7,  ///< refused: the Client is closed; what was under way when it closed fails with `closing`
   // zklock: arguments, refused before anything is sent
   invalid_path = 20,
   invalid_lock_path = 21,
@@ -64,7 +71,7 @@ enum class Error : int {
   payload_too_large = 27,
   invalid_create_mode = 28,
   // zklock: the rest
-  protocol_error = 40,   ///< the server answered what it cannot mean
+  protocol_error = 40,  ///< the server answered what it cannot mean
 };
 
 [[nodiscard]] const boost::system::error_category& error_category() noexcept;
@@ -76,13 +83,21 @@ enum class Outcome {
   ambiguous     ///< it may or may not have been done: sync and read back before trying again
 };
 
-/// Whether the write that failed with `ec` may have been applied all the same. Codes that nobody knows are ambiguous.
+/// Whether the write that failed with `ec` may have been applied all the same. Codes that nobody knows, of any
+/// category, are ambiguous, and so are the codes that end a session: every pending request gets them, whatever the
+/// server did with it.
 [[nodiscard]] Outcome outcome_of(error_code ec) noexcept;
 
-/// True when the same operation may succeed later on the same session: a lost link, a busy server, a session that moved.
+/// True when the same operation may succeed later on the same session: a lost link, a busy server, a session that
+/// moved. Whether it is safe to repeat is another question, which outcome_of answers.
 [[nodiscard]] bool is_retryable(error_code ec) noexcept;
 
-/// True when the session is over and every ephemeral node of it with it, now or soon.
+/// True when the session is over and every ephemeral node of it with it, now or soon: session_expired, auth_failed,
+/// session_closed_require_sasl_auth and closing. After all but the first the server may keep the ephemeral nodes for
+/// another session timeout.
+///
+/// Not true of `closed`, which is about the Client: there will be no other session. Nor of session_moved: the session
+/// goes on. Nor of invalid_state: the driver knows whether the handle behind it can recover.
 [[nodiscard]] bool is_session_lost(error_code ec) noexcept;
 
 }  // namespace zklock

@@ -13,9 +13,9 @@ struct Stat {
   std::int64_t pzxid = 0;  ///< the transaction that last changed its list of children
   std::chrono::system_clock::time_point created;
   std::chrono::system_clock::time_point modified;
-  std::int32_t version = 0;   ///< changes of the data
-  std::int32_t cversion = 0;  ///< changes of the children
-  std::int32_t aversion = 0;  ///< changes of the ACL
+  std::int32_t version = 0;          ///< changes of the data
+  std::int32_t cversion = 0;         ///< changes of the children
+  std::int32_t aversion = 0;         ///< changes of the ACL
   std::int64_t ephemeral_owner = 0;  ///< the session that owns the node; 0 unless it is ephemeral
   std::int32_t data_length = 0;      ///< bytes
   std::int32_t num_children = 0;

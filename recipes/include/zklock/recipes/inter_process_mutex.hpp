@@ -1,0 +1,155 @@
+// A fair, distributed mutex.
+#pragma once
+
+#include <zklock/client.hpp>
+#include <zklock/clock.hpp>
+#include <zklock/recipes/lease.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace zklock {
+
+/// One who holds a lock, or waits for it.
+struct Participant {
+  std::string node_path;
+  std::int32_t sequence = 0;
+  std::string client_id;    ///< empty if the node's data are not zklock's, a JVM's for one
+  std::uint32_t count = 0;  ///< how many times over it is held; 0 as above
+  std::int64_t session_id = 0;
+  std::int64_t fencing_token = 0;
+  std::chrono::system_clock::time_point since;  ///< on the server's clock
+};
+
+namespace detail {
+
+class MutexCore;
+asio::any_io_executor callback_executor(const MutexCore& mutex);
+
+/// How long to wait in line. Trivial: it may be part of a co_await expression (docs/contributing.md, compiler traps).
+struct Patience {
+  enum class Kind { forever, until, try_once };
+  Kind kind = Kind::forever;
+  Clock::time_point deadline{};
+
+  template <class Rep, class Period>
+  static Patience of(std::chrono::duration<Rep, Period> wait) {
+    if (wait <= wait.zero()) return {Kind::try_once, {}};
+    return {Kind::until, *after(wait)};
+  }
+};
+
+void start_acquire(std::shared_ptr<MutexCore> mutex, Patience patience, Handler<Lease> handler);
+void start_participants(std::shared_ptr<MutexCore> mutex, Handler<std::vector<Participant>> handler);
+
+}  // namespace detail
+
+/// A mutual exclusion among all processes that use the same path: first come, first served, in ZooKeeper's order.
+/// Curator's InterProcessMutex, and it excludes Curator's on the same path.
+///
+/// Blocking calls own the lock by thread and may nest: n acquires need n releases. Every async_acquire is an owner of
+/// its own, and its Lease is what it owns. Usable as a TimedLockable: std::unique_lock, std::scoped_lock.
+///
+/// It is a handle: it may go before its leases and operations do. Destroying it releases what threads hold by it.
+/// Threads: any thread may call anything but the destructor.
+class InterProcessMutex {
+ public:
+  /// `path` is the lock's directory; it is made, as container nodes, when it is first needed. Throws
+  /// boost::system::system_error: Error::invalid_lock_path.
+  InterProcessMutex(const ClientHandle& client, std::string path);
+  InterProcessMutex(const InterProcessMutex&) = delete;
+  InterProcessMutex& operator=(const InterProcessMutex&) = delete;
+  InterProcessMutex(InterProcessMutex&&) noexcept = default;
+  InterProcessMutex& operator=(InterProcessMutex&&) noexcept = default;
+  ~InterProcessMutex() = default;
+
+  [[nodiscard]] const std::string& path() const noexcept;
+
+  /// Waits in line for the lock and completes with a Lease that holds it.
+  ///
+  /// Signature     void(error_code, Lease)
+  /// Completes     when every contender ahead of us is gone. Lost links are survived; a lost session costs the place in
+  /// line, and the attempt starts over, as
+  ///               often as the client's retry policy allows.
+  /// Errors        Error::connection_loss (no connection within the client's connection_timeout),
+  /// Error::session_expired (too often), Error::auth_failed,
+  ///               Error::no_auth, Error::closed, Error::closing, Error::sequence_exhausted,
+  ///               Error::no_children_for_ephemerals (the path is an ephemeral node), operation_aborted
+  /// Cancellation  terminal, partial, total: all leave no trace.
+  /// Threads       any thread may call it; the handler runs on its associated executor.
+  template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
+  auto async_acquire(Token&& token = {}) const {
+    return initiate_acquire(detail::Patience{}, std::forward<Token>(token));
+  }
+
+  /// As above, for at most `wait` in all; zero or less: one try, without waiting in line.
+  ///
+  /// Signature     void(error_code, Lease)
+  /// Errors        besides the above Error::timed_out. A lock not acquired leaves no trace.
+  template <class Rep, class Period, asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
+  auto async_acquire(std::chrono::duration<Rep, Period> wait, Token&& token = {}) const {
+    return initiate_acquire(detail::Patience::of(wait), std::forward<Token>(token));
+  }
+
+  /// Who holds the lock and who waits for it, first in line first.
+  ///
+  /// Signature     void(error_code, std::vector<Participant>)
+  /// Errors        Error::connection_loss, Error::session_expired, Error::no_auth, Error::closed, operation_aborted; a
+  /// path that does not exist is an empty line Cancellation  terminal, partial, total. Threads       any thread may
+  /// call it; the handler runs on its associated executor.
+  template <asio::completion_token_for<void(error_code, std::vector<Participant>)> Token = asio::deferred_t>
+  auto async_participants(Token&& token = {}) const {
+    return detail::initiate<void(error_code, std::vector<Participant>), &detail::start_participants>(
+        std::forward<Token>(token), core_);
+  }
+
+  /// Blocks until this thread holds the lock. Throws boost::system::system_error: the errors of async_acquire;
+  /// Error::lock_lost if this thread held it and has not released it since it was lost; Error::would_deadlock where the
+  /// client's own work would have to wait for this call.
+  void acquire();
+
+  /// As acquire, for at most `wait`: false when the time is up. Zero or less: one try.
+  template <class Rep, class Period>
+  [[nodiscard]] bool acquire(std::chrono::duration<Rep, Period> wait) {
+    return acquire(detail::Patience::of(wait));
+  }
+
+  /// Gives one acquire of this thread back; the last one waits for the server's word. Throws
+  /// boost::system::system_error: Error::not_owner if this thread holds nothing, Error::lock_lost if the lock was lost
+  /// meanwhile; this thread then holds nothing any more.
+  void release();
+
+  void lock() { acquire(); }
+  [[nodiscard]] bool try_lock() { return acquire(std::chrono::nanoseconds::zero()); }
+  template <class Rep, class Period>
+  [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> wait) {
+    return acquire(wait);
+  }
+  template <class AnyClock, class Duration>
+  [[nodiscard]] bool try_lock_until(std::chrono::time_point<AnyClock, Duration> deadline) {
+    return acquire(deadline - AnyClock::now());
+  }
+  /// As release, but does not wait: the last one puts the delete on the wire. Throws Error::not_owner only.
+  void unlock();
+
+  /// A thread of this process holds the lock by this object, and has not lost it.
+  [[nodiscard]] bool is_acquired_in_this_process() const;
+  [[nodiscard]] bool is_owned_by_current_thread() const;
+  /// The token of the lock that this thread holds; 0 if it holds none.
+  [[nodiscard]] std::int64_t fencing_token() const;
+
+ private:
+  template <class Token>
+  auto initiate_acquire(detail::Patience patience, Token&& token) const {
+    return detail::initiate<void(error_code, Lease), &detail::start_acquire>(std::forward<Token>(token), core_,
+                                                                             patience);
+  }
+  bool acquire(detail::Patience patience);
+
+  std::shared_ptr<detail::MutexCore> core_;
+};
+
+}  // namespace zklock

@@ -1,0 +1,116 @@
+#include "holding.hpp"
+
+#include "steps.hpp"
+
+#include <zklock/client_id.hpp>
+
+#include <variant>
+
+namespace zklock {
+
+std::string_view to_string(LeaseState state) noexcept {
+  switch (state) {
+    case LeaseState::held: return "held";
+    case LeaseState::suspect: return "suspect";
+    case LeaseState::lost: return "lost";
+    case LeaseState::released: return "released";
+  }
+  return "unknown";
+}
+
+namespace detail {
+
+Holding::Holding(Session session, CreateResult node, std::string client_id)
+    : session_{std::move(session)}, node_{std::move(node)}, client_id_{std::move(client_id)} {}
+
+LeaseState Holding::state() const noexcept {
+  if (released_) return LeaseState::released;
+  const SessionState session = session_.state();
+  if (is_final(session)) return LeaseState::lost;
+  return session == SessionState::connected ? LeaseState::held : LeaseState::suspect;
+}
+
+void Holding::set_count(std::uint32_t count) {
+  count_ = count;
+  asio::dispatch(session_.get_executor(), [self = shared_from_this()] { self->write_count(); });
+}
+
+void Holding::write_count() {
+  const std::uint32_t wanted = count_;
+  if (writing_ || wanted == written_ || released_) return;
+  writing_ = true;
+  session_.async_set_data(
+      node_.path, format_lock_data({client_id_, wanted}),
+      asio::bind_executor(session_.get_executor(), [self = shared_from_this(), wanted](error_code error, Stat) {
+        self->writing_ = false;
+        if (!error) self->written_ = wanted;
+        if (!error || is_retryable(error)) self->write_count();
+      }));
+}
+
+namespace {
+
+using Done = std::monostate;
+
+Awaitable<Result<Done>> release(std::shared_ptr<Holding> holding) {
+  if (!holding->end()) co_return make_error_code(Error::not_owner);
+  const error_code error = co_await remove_for_sure(holding->session(), holding->node().path);
+  if (error == Error::no_node || is_final(holding->session().state())) co_return make_error_code(Error::lock_lost);
+  if (error) co_return error;
+  co_return Done{};
+}
+
+Awaitable<Result<Done>> wait_lost(std::shared_ptr<Holding> holding) {
+  SessionStateStream states = holding->session().states();
+  for (;;) {
+    const auto [error, state] = co_await states.async_next(use_tuple);
+    if (error) co_return error;
+    if (holding->state() == LeaseState::released) co_return make_error_code(asio::error::operation_aborted);
+    if (is_final(state)) co_return Done{};
+  }
+}
+
+/// The erased handlers of operations without a result take no value.
+Handler<Done> without_result(const std::shared_ptr<Holding>& holding, Handler<> handler) {
+  auto slot = asio::get_associated_cancellation_slot(handler);
+  auto executor = asio::get_associated_executor(handler);
+  return asio::bind_cancellation_slot(
+      slot, asio::bind_executor(executor, [holding, handler = std::move(handler)](error_code error, Done) mutable {
+        std::move(handler)(error);
+      }));
+}
+
+}  // namespace
+
+asio::any_io_executor callback_executor(const Holding& holding) { return holding.session().callback_executor(); }
+
+void start_release(std::shared_ptr<Holding> holding, Handler<> handler) {
+  const auto serial = holding->session().get_executor();
+  auto executor = asio::get_associated_executor(handler);
+  auto finish = [handler = std::move(handler)](const std::exception_ptr& thrown, Result<Done> result) mutable {
+    const error_code error = thrown ? code_of(thrown) : result ? error_code{} : result.error();
+    asio::dispatch(asio::append(std::move(handler), error));
+  };
+  asio::post(serial, [serial, holding = std::move(holding), finish = std::move(finish)]() mutable {
+    asio::co_spawn(serial, release(std::move(holding)), std::move(finish));
+  });
+}
+
+void start_wait_lost(std::shared_ptr<Holding> holding, Handler<> handler) {
+  const auto serial = holding->session().get_executor();
+  auto body = wait_lost(holding);
+  spawn_operation(serial, {}, without_result(holding, std::move(handler)), std::move(body), holding);
+}
+
+void release_in_background(const std::shared_ptr<Holding>& holding) noexcept {
+  if (holding && holding->end()) remove_in_background(holding->session(), holding->node().path);
+}
+
+}  // namespace detail
+
+LeaseState Lease::state() const noexcept { return holding_ ? holding_->state() : LeaseState::released; }
+std::int64_t Lease::fencing_token() const noexcept { return holding_ ? holding_->node().stat.czxid : 0; }
+std::string Lease::node_path() const { return holding_ ? holding_->node().path : std::string{}; }
+std::uint32_t Lease::count() const noexcept { return holding_ ? holding_->count() : 0; }
+
+}  // namespace zklock

@@ -1,0 +1,46 @@
+#include "participants.hpp"
+
+#include "contention.hpp"
+#include "steps.hpp"
+
+#include <zklock/client_id.hpp>
+#include <zklock/path.hpp>
+
+namespace zklock {
+
+namespace {
+
+Participant to_participant(std::string path, const DataResult& node) {
+  Participant participant;
+  participant.sequence = parse_sequence(node_name(path), mutex_marker).value_or(0);
+  participant.node_path = std::move(path);
+  if (const auto data = parse_lock_data(node.data)) {
+    participant.client_id = data->client_id;
+    participant.count = data->count;
+  }
+  participant.session_id = node.stat.ephemeral_owner;
+  participant.fencing_token = node.stat.czxid;
+  participant.since = node.stat.created;
+  return participant;
+}
+
+}  // namespace
+
+Awaitable<Result<std::vector<Participant>>> list_participants(ClientHandle client, std::string directory) {
+  const auto [no_session, session] = co_await client.async_session(use_tuple);
+  if (no_session) co_return no_session;
+  auto listed = co_await list_children(session, directory);
+  std::vector<Participant> participants;
+  if (!listed && listed.error() == Error::no_node) co_return participants;
+  if (!listed) co_return listed.error();
+  for (const std::string& name : line_up(*listed, mutex_marker)) {
+    std::string path = join_path(directory, name);
+    auto [error, node] = co_await session.async_get_data(path, use_tuple);
+    if (error == Error::no_node) continue;
+    if (error) co_return error;
+    participants.push_back(to_participant(std::move(path), node));
+  }
+  co_return participants;
+}
+
+}  // namespace zklock

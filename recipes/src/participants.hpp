@@ -1,0 +1,16 @@
+// Reading a lock's line.
+#pragma once
+
+#include "spawn.hpp"
+
+#include <zklock/client.hpp>
+#include <zklock/recipes/inter_process_mutex.hpp>
+
+#include <string>
+#include <vector>
+
+namespace zklock {
+
+[[nodiscard]] Awaitable<Result<std::vector<Participant>>> list_participants(ClientHandle client, std::string directory);
+
+}  // namespace zklock

@@ -1,0 +1,94 @@
+#include "place_in_line.hpp"
+
+#include "steps.hpp"
+
+#include <zklock/path.hpp>
+
+#include <boost/uuid/random_generator.hpp>
+#include <boost/uuid/uuid_io.hpp>
+
+namespace zklock {
+
+namespace {
+
+std::string protected_name(std::string_view marker) {
+  std::string name = "_c_" + boost::uuids::to_string(boost::uuids::random_generator{}()) + "-";
+  name += marker;
+  return name;
+}
+
+Awaitable<void> find_and_remove(Session session, std::string directory, std::string prefix) {
+  auto found = co_await find_own_node(session, directory, prefix);
+  if (found && !found->path.empty()) co_await remove_for_sure(session, found->path);
+}
+
+}  // namespace
+
+/// Outlives the place while its create is under way.
+struct PlaceInLine::State : std::enable_shared_from_this<State> {
+  enum class Phase { idle, requested, in_line, failed, kept };
+
+  Session session;
+  std::string directory;
+  std::string prefix;
+  std::string data;
+  Phase phase = Phase::idle;
+  error_code error = {};
+  CreateResult node = {};
+  bool left = false;
+
+  void on_created(error_code outcome, CreateResult result) {
+    error = outcome;
+    node = std::move(result);
+    phase = error ? Phase::failed : Phase::in_line;
+    if (left) leave();
+  }
+
+  void leave() {
+    left = true;
+    if (phase == Phase::in_line) return remove_in_background(session, node.path);
+    if (phase == Phase::failed && outcome_of(error) == Outcome::ambiguous)
+      spawn_detached(session.get_executor(), find_and_remove(session, directory, prefix));
+  }
+};
+
+PlaceInLine::PlaceInLine(Session session, std::string directory, std::string_view marker, std::string data)
+    : state_{std::make_shared<State>()} {
+  state_->session = std::move(session);
+  state_->directory = std::move(directory);
+  state_->prefix = protected_name(marker);
+  state_->data = std::move(data);
+}
+
+PlaceInLine::~PlaceInLine() { state_->leave(); }
+
+void PlaceInLine::request() {
+  state_->phase = State::Phase::requested;
+  state_->session.async_create(
+      join_path(state_->directory, state_->prefix), state_->data, CreateMode::ephemeral_sequential,
+      asio::bind_executor(state_->session.get_executor(), [state = state_](error_code error, CreateResult result) {
+        state->on_created(error, std::move(result));
+      }));
+}
+
+Awaitable<error_code> PlaceInLine::recover() {
+  auto found = co_await find_own_node(state_->session, state_->directory, state_->prefix);
+  if (!found) co_return found.error();
+  if (found->path.empty()) {
+    state_->phase = State::Phase::idle;  // certainly not there
+    co_return make_error_code(Error::no_node);
+  }
+  state_->on_created({}, std::move(*found));
+  co_return error_code{};
+}
+
+error_code PlaceInLine::error() const { return state_->error; }
+const CreateResult& PlaceInLine::node() const { return state_->node; }
+std::string PlaceInLine::name() const { return std::string{node_name(state_->node.path)}; }
+
+CreateResult PlaceInLine::keep() {
+  state_->phase = State::Phase::kept;
+  return state_->node;
+}
+
+}  // namespace zklock

@@ -1,0 +1,43 @@
+// Our node in a lock's line, from the moment it may exist until it is certain that it does not.
+#pragma once
+
+#include "spawn.hpp"
+
+#include <zklock/session.hpp>
+
+#include <memory>
+#include <string>
+
+namespace zklock {
+
+/// One attempt's node: "<directory>/_c_<uuid>-<marker><sequence>". The uuid is the attempt's own, so that the node is
+/// found again after a lost reply, and so that no late delete can hit another attempt's.
+///
+/// Whoever lets go of it without keep() leaves the line: the node is deleted, now or as soon as it turns out to exist.
+/// Threads: the session's executor.
+class PlaceInLine {
+ public:
+  PlaceInLine(Session session, std::string directory, std::string_view marker, std::string data);
+  ~PlaceInLine();
+  PlaceInLine(PlaceInLine&&) = delete;
+
+  /// Puts the create on the wire. Its outcome is known when the reply of a request made after it is there.
+  void request();
+  /// After an ambiguous outcome: finds the node if it was made after all.
+  [[nodiscard]] Awaitable<error_code> recover();
+
+  /// Of the last request; success: we stand in line.
+  [[nodiscard]] error_code error() const;
+  /// With the server's digits.
+  [[nodiscard]] const CreateResult& node() const;
+  [[nodiscard]] std::string name() const;
+
+  /// The node is a lease's from now on.
+  CreateResult keep();
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace zklock

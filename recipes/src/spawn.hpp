@@ -1,0 +1,106 @@
+// The bridge from a coroutine to a completion handler: deadline, cancellation, and one completion.
+#pragma once
+
+#include <zklock/clock.hpp>
+#include <zklock/detail/operation.hpp>
+
+#include <boost/asio/append.hpp>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/system/result.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace zklock {
+
+template <class T>
+using Result = boost::system::result<T>;
+template <class T>
+using Awaitable = asio::awaitable<T>;
+
+/// Awaiting with it gives the error_code first, and throws nothing.
+inline constexpr auto use_tuple = asio::as_tuple(asio::deferred);
+
+namespace detail {
+
+/// Stands between the caller's cancellation slot, the deadline, and the coroutine. On the serial executor.
+struct Relay {
+  asio::cancellation_signal signal;
+  bool overdue = false;
+  std::optional<Timer> timer;
+};
+
+template <class T>
+void follow_cancellation(const asio::any_io_executor& serial, Handler<T>& handler,
+                         const std::shared_ptr<Relay>& relay) {
+  if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
+    slot.assign([serial, weak = std::weak_ptr{relay}](asio::cancellation_type type) {
+      if (type == asio::cancellation_type::none) return;
+      asio::dispatch(serial, [weak] {
+        if (const auto self = weak.lock()) self->signal.emit(asio::cancellation_type::terminal);
+      });
+    });
+}
+
+inline void follow_clock(const asio::any_io_executor& serial, const std::shared_ptr<Relay>& relay, Deadline deadline) {
+  if (!deadline) return;
+  relay->timer.emplace(serial, *deadline);
+  relay->timer->async_wait([weak = std::weak_ptr{relay}](error_code error) {
+    const auto self = weak.lock();
+    if (!self || error) return;
+    self->overdue = true;
+    self->signal.emit(asio::cancellation_type::terminal);
+  });
+}
+
+inline error_code code_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const boost::system::system_error& error) {
+    return error.code();
+  }
+}
+
+}  // namespace detail
+
+/// Runs `body` on `serial` and hands its result to `handler`. The deadline and the handler's owner cancel it; a body
+/// cancelled by the deadline is Error::timed_out. `keep_alive` lives as long as the body.
+template <class T, class Keep>
+void spawn_operation(const asio::any_io_executor& serial, Deadline deadline, detail::Handler<T> handler,
+                     Awaitable<Result<T>> body, Keep keep_alive) {
+  auto relay = std::make_shared<detail::Relay>();
+  detail::follow_cancellation(serial, handler, relay);
+  asio::dispatch(serial, [serial, deadline, relay, handler = std::move(handler), body = std::move(body),
+                          keep_alive = std::move(keep_alive)]() mutable {
+    detail::follow_clock(serial, relay, deadline);
+    const auto slot = relay->signal.slot();
+    auto finish = [handler = std::move(handler), relay = std::move(relay), keep_alive = std::move(keep_alive)](
+                      std::exception_ptr thrown, Result<T> result) mutable {
+      error_code error = thrown ? detail::code_of(thrown) : result ? error_code{} : result.error();
+      if (relay->overdue && error == asio::error::operation_aborted) error = make_error_code(Error::timed_out);
+      relay.reset();
+      asio::dispatch(asio::append(std::move(handler), error, error ? T{} : std::move(*result)));
+    };
+    asio::co_spawn(serial, std::move(body),
+                   asio::bind_executor(serial, asio::bind_cancellation_slot(slot, std::move(finish))));
+  });
+}
+
+/// Runs `body` on `serial` to its end, whoever waits or not.
+inline void spawn_detached(const asio::any_io_executor& serial, Awaitable<void> body) {
+  asio::co_spawn(serial, std::move(body), [](const std::exception_ptr&) {});
+}
+
+}  // namespace zklock

@@ -1,0 +1,121 @@
+#include "steps.hpp"
+
+#include <zklock/path.hpp>
+
+namespace zklock {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+error_code error_of(SessionState state) {
+  switch (state) {
+    case SessionState::expired: return make_error_code(Error::session_expired);
+    case SessionState::auth_failed: return make_error_code(Error::auth_failed);
+    default: return make_error_code(Error::closing);
+  }
+}
+
+/// Starts an operation whose outcome shows in what follows it.
+auto ignoring_result(const Session& session) {
+  return asio::bind_executor(session.get_executor(), [](error_code, auto&&...) {});
+}
+
+}  // namespace
+
+Awaitable<error_code> wait_connected(Session session) {
+  SessionStateStream states = session.states();
+  for (;;) {
+    const auto [error, state] = co_await states.async_next(use_tuple);
+    if (error) co_return error;
+    if (is_final(state)) co_return error_of(state);
+    if (state == SessionState::connected) co_return error_code{};
+  }
+}
+
+Awaitable<error_code> pause_before_retry(Session session) {
+  if (session.state() == SessionState::connected) {
+    Timer timer{session.get_executor(), 50ms};
+    const auto [error] = co_await timer.async_wait(use_tuple);
+    if (error) co_return error;
+  }
+  co_return co_await wait_connected(session);
+}
+
+Awaitable<Result<std::vector<std::string>>> list_children(Session session, std::string path) {
+  for (;;) {
+    auto [error, children] = co_await session.async_get_children(path, use_tuple);
+    if (!error) co_return std::move(children);
+    if (is_retryable(error)) error = co_await pause_before_retry(session);
+    if (error) co_return error;
+  }
+}
+
+Awaitable<Result<std::vector<std::string>>> list_children_fresh(Session session, std::string path) {
+  for (;;) {
+    session.async_sync(path, ignoring_result(session));
+    auto [error, children] = co_await session.async_get_children(path, use_tuple);
+    if (!error) co_return std::move(children);
+    if (is_retryable(error)) error = co_await pause_before_retry(session);
+    if (error) co_return error;
+  }
+}
+
+Awaitable<error_code> create_containers(Session session, std::string path) {
+  for (auto slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+    std::string ancestor = path.substr(0, slash);
+    session.async_create(std::move(ancestor), std::string{}, CreateMode::container, ignoring_result(session));
+  }
+  for (;;) {
+    auto [error, created] = co_await session.async_create(path, std::string{}, CreateMode::container, use_tuple);
+    if (!error || error == Error::node_exists) co_return error_code{};
+    if (is_retryable(error)) error = co_await pause_before_retry(session);
+    if (error) co_return error;
+  }
+}
+
+Awaitable<error_code> remove_for_sure(Session session, std::string path) {
+  for (bool tried = false;; tried = true) {
+    auto [error] = co_await session.async_remove(path, use_tuple);
+    if (!error) co_return error_code{};
+    if (error == Error::no_node) co_return tried ? error_code{} : error;
+    if (is_retryable(error)) error = co_await pause_before_retry(session);
+    if (error) co_return error;
+  }
+}
+
+Awaitable<Result<CreateResult>> find_own_node(Session session, std::string directory, std::string prefix) {
+  for (;;) {
+    const error_code connected = co_await wait_connected(session);
+    if (connected) co_return connected;
+    auto listed = co_await list_children_fresh(session, directory);
+    if (!listed && listed.error() == Error::no_node) co_return CreateResult{};
+    if (!listed) co_return listed.error();
+    std::string found;
+    for (const std::string& child : *listed)
+      if (child.starts_with(prefix)) found = join_path(directory, child);
+    if (found.empty()) co_return CreateResult{};
+    auto [error, stat] = co_await session.async_exists(found, use_tuple);
+    if (!error && stat && stat->ephemeral_owner == session.id()) {
+      CreateResult own{std::move(found), *stat};
+      co_return own;
+    }
+    if (!error) co_return CreateResult{};  // gone again, or a namesake's of another session
+    if (!is_retryable(error)) co_return error;
+  }
+}
+
+namespace {
+
+Awaitable<void> remove_quietly(Session session, std::string path) {
+  co_await remove_for_sure(std::move(session), std::move(path));
+}
+
+}  // namespace
+
+void remove_in_background(Session session, std::string path) {
+  const auto serial = session.get_executor();
+  spawn_detached(serial, remove_quietly(std::move(session), std::move(path)));
+}
+
+}  // namespace zklock

@@ -1,0 +1,41 @@
+// Steps on one session that survive lost links, for the recipes to build on.
+#pragma once
+
+#include "spawn.hpp"
+
+#include <zklock/session.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zklock {
+
+/// Waits until the session is connected again; the error that ended it, if it has ended.
+[[nodiscard]] Awaitable<error_code> wait_connected(Session session);
+
+/// After a failure that may pass: waits for the link, or a moment if the link is fine (a server that throttles).
+[[nodiscard]] Awaitable<error_code> pause_before_retry(Session session);
+
+/// The names of the children, however often the link is lost.
+[[nodiscard]] Awaitable<Result<std::vector<std::string>>> list_children(Session session, std::string path);
+
+/// As list_children, no older than this call: a sync goes ahead of the list in the same flight.
+[[nodiscard]] Awaitable<Result<std::vector<std::string>>> list_children_fresh(Session session, std::string path);
+
+/// Creates the missing nodes on the way down to `path`, and `path`, as containers; all in one flight.
+[[nodiscard]] Awaitable<error_code> create_containers(Session session, std::string path);
+
+/// Deletes a node of ours, however often the link is lost: success once it is gone by us, no_node if it was gone
+/// before, or the error that ended the session.
+[[nodiscard]] Awaitable<error_code> remove_for_sure(Session session, std::string path);
+
+/// Finds the child of `directory` whose name starts with `prefix` and that belongs to this session, after a create
+/// whose outcome is unknown; an empty path if there is none, and then there will be none: the sync waits for what was
+/// under way (docs/faults.md 16b).
+[[nodiscard]] Awaitable<Result<CreateResult>> find_own_node(Session session, std::string directory, std::string prefix);
+
+/// Deletes the node in the background, until it is gone or the session is over.
+void remove_in_background(Session session, std::string path);
+
+}  // namespace zklock

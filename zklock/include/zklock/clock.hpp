@@ -1,0 +1,39 @@
+// The clock that leases and deadlines are measured on.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/wait_traits.hpp>
+
+#include <chrono>
+#include <optional>
+
+namespace zklock {
+
+/// CLOCK_BOOTTIME: never set back, and it counts the time that the machine was suspended, as the server does.
+struct Clock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<Clock>;
+  static constexpr bool is_steady = true;
+
+  [[nodiscard]] static time_point now() noexcept;
+};
+
+using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, boost::asio::any_io_executor>;
+
+/// The moment a call gives up; nothing: never.
+using Deadline = std::optional<Clock::time_point>;
+
+/// `wait` from now. Waits of more than a hundred years count as a hundred years, so that no sum overflows.
+template <class Rep, class Period>
+[[nodiscard]] Deadline after(std::chrono::duration<Rep, Period> wait) {
+  constexpr std::chrono::hours longest{24 * 365 * 100};
+  using Wide = std::chrono::duration<double>;
+  if (std::chrono::duration_cast<Wide>(wait) >= std::chrono::duration_cast<Wide>(longest))
+    return Clock::now() + longest;
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(wait);
+}
+
+}  // namespace zklock

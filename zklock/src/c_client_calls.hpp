@@ -1,0 +1,44 @@
+// Small helpers between the C client's types and ours.
+#pragma once
+
+#include "c_client_driver.hpp"
+
+#include <zookeeper/zookeeper.h>
+
+namespace zklock {
+
+/// Marks whose call into the library is under way on this thread: its callbacks find their driver by it.
+class CClientDriver::CallScope {
+ public:
+  explicit CallScope(CClientDriver* driver) noexcept : saved_{std::exchange(current_, driver)} {}
+  ~CallScope() { current_ = saved_; }
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+
+ private:
+  CClientDriver* saved_;
+};
+
+/// What the library calls: each copies, finds the request by its id, and queues. No user code runs inside.
+struct CClientDriver::Callbacks {
+  static void on_session(zhandle_t*, int type, int state, const char* path, void* context) noexcept;
+  static void on_watch(zhandle_t*, int type, int state, const char* path, void* context) noexcept;
+  static void on_create(int rc, const char* path, const ::Stat* stat, const void* id) noexcept;
+  static void on_stat(int rc, const ::Stat* stat, const void* id) noexcept;
+  static void on_data(int rc, const char* data, int length, const ::Stat* stat, const void* id) noexcept;
+  static void on_children(int rc, const ::String_vector* names, const void* id) noexcept;
+  static void on_void(int rc, const void* id) noexcept;
+  static void on_sync(int rc, const char* path, const void* id) noexcept;
+  static void on_watch_removed(int rc, const void* id) noexcept;
+  static void log(const char* line) noexcept;
+  static void answer(const void* id, Reply reply);
+};
+
+/// The server's number as an error_code; 0 is success. It knows no positive ones: those would read as errors of our
+/// own.
+inline error_code from_rc(int rc) noexcept {
+  if (rc == ZOK) return {};
+  return rc > 0 ? make_error_code(Error::protocol_error) : make_error_code(static_cast<Error>(rc));
+}
+
+}  // namespace zklock

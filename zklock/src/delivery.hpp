@@ -1,0 +1,47 @@
+// Handing results to erased handlers, and hearing of their cancellation.
+#pragma once
+
+#include <zklock/detail/operation.hpp>
+
+#include <boost/asio/append.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace zklock {
+
+/// Runs the handler on its executor: at once if this thread is already there, so never from within the call that
+/// started the operation.
+template <class Handler, class... Values>
+void deliver(Handler&& handler, Values&&... values) {
+  asio::dispatch(asio::append(std::forward<Handler>(handler), std::forward<Values>(values)...));
+}
+
+/// Runs the handler on its executor, by way of `serial` and so not from within this call. (Boost 1.81's erased handlers
+/// can be dispatched, not posted.)
+template <class Handler, class... Values>
+void deliver_later(const asio::any_io_executor& serial, Handler&& handler, Values&&... values) {
+  asio::post(serial, [handler = std::forward<Handler>(handler),
+                      values = std::make_tuple(std::forward<Values>(values)...)]() mutable {
+    std::apply([&](auto&&... each) { deliver(std::move(handler), std::move(each)...); }, std::move(values));
+  });
+}
+
+/// Calls `cancel` when the handler's owner cancels: from any thread, also after the operation has completed, so it must
+/// hold nothing but weak references. Belongs into the initiating call; afterwards the slot is the caller's alone.
+template <class Handler, class Cancel>
+void on_cancellation(const Handler& handler, Cancel cancel) {
+  if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
+    slot.assign([cancel = std::move(cancel)](asio::cancellation_type type) {
+      if (type != asio::cancellation_type::none) cancel();
+    });
+}
+
+}  // namespace zklock

@@ -1,0 +1,67 @@
+#include "readiness.hpp"
+
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+namespace zklock {
+
+using Descriptor = asio::posix::basic_stream_descriptor<asio::any_io_executor>;
+
+struct SocketReadiness::Shared {
+  Descriptor descriptor;
+  std::function<void(int)> ready;
+  int waiting = 0;               // bits that a wait is under way for
+  std::uint64_t generation = 0;  // waits of an earlier socket carry an earlier one
+};
+
+SocketReadiness::SocketReadiness(asio::any_io_executor executor, std::function<void(int)> ready)
+    : shared_{std::make_shared<Shared>(Descriptor{std::move(executor)}, std::move(ready))} {}
+
+void SocketReadiness::arm(int socket, int interest, bool unchanged) {
+  if (!unchanged || socket != socket_) {
+    struct stat identity {};
+    ::fstat(socket, &identity);
+    if (socket_ < 0 || identity.st_dev != device_ || identity.st_ino != inode_) {
+      disarm();
+      ::fcntl(socket, F_SETFD, FD_CLOEXEC);  // the library does not set it
+      boost::system::error_code out_of_descriptors;
+      shared_->descriptor.assign(::fcntl(socket, F_DUPFD_CLOEXEC, 0), out_of_descriptors);
+      if (out_of_descriptors) return;  // the next turn tries again
+      device_ = identity.st_dev;
+      inode_ = identity.st_ino;
+    }
+    socket_ = socket;
+  }
+  if (interest & readable) wait(readable);
+  if (interest & writable) wait(writable);
+}
+
+void SocketReadiness::wait(int bit) {
+  if (shared_->waiting & bit) return;
+  shared_->waiting |= bit;
+  shared_->descriptor.async_wait(
+      bit == readable ? Descriptor::wait_read : Descriptor::wait_write,
+      [shared = shared_, bit, generation = shared_->generation](boost::system::error_code error) {
+        if (generation != shared->generation) return;
+        shared->waiting &= ~bit;
+        if (!error) shared->ready(bit);
+      });
+}
+
+void SocketReadiness::disarm() {
+  if (socket_ < 0) return;
+  socket_ = -1;
+  ++shared_->generation;
+  shared_->waiting = 0;
+  boost::system::error_code ignored;
+  shared_->descriptor.close(ignored);
+}
+
+void SocketReadiness::shut_down() {
+  if (socket_ >= 0) ::shutdown(shared_->descriptor.native_handle(), SHUT_RDWR);
+}
+
+}  // namespace zklock

@@ -1,0 +1,53 @@
+// Waiting for the C client's socket with Asio.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include <sys/types.h>
+
+namespace zklock {
+
+namespace asio = boost::asio;
+
+/// With the C client's numbers, ZOOKEEPER_WRITE and ZOOKEEPER_READ.
+enum Readiness : int { writable = 1, readable = 2 };
+
+/// Waits on a duplicate of the library's socket, never on the socket itself: the library may close that inside any
+/// call, and its number may be somebody else's a moment later. The duplicate is replaced when the socket behind the
+/// number is another one.
+///
+/// Threads: the executor's.
+class SocketReadiness {
+ public:
+  /// `ready(bits)` is called when the socket can be read or written, once for each arm().
+  SocketReadiness(asio::any_io_executor executor, std::function<void(int)> ready);
+  ~SocketReadiness() { disarm(); }
+  SocketReadiness(const SocketReadiness&) = delete;
+  SocketReadiness& operator=(const SocketReadiness&) = delete;
+
+  /// Waits for `interest`, a combination of Readiness. `unchanged`: the caller knows that it is the socket of the last
+  /// call.
+  void arm(int socket, int interest, bool unchanged);
+  /// Forgets the socket. Waits under way do not call back.
+  void disarm();
+  /// Cuts the connection, so that the library finds it broken at its next look.
+  void shut_down();
+
+  [[nodiscard]] bool armed() const noexcept { return socket_ >= 0; }
+
+ private:
+  void wait(int bit);
+
+  struct Shared;  // outlives us in the handlers of waits under way
+  std::shared_ptr<Shared> shared_;
+  int socket_ = -1;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+};
+
+}  // namespace zklock

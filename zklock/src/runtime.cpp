@@ -1,0 +1,90 @@
+#include "runtime.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <csignal>
+#include <semaphore>
+
+#include <pthread.h>
+
+namespace zklock {
+
+namespace {
+
+/// The host program's signals are none of our threads' business.
+class BlockSignals {
+ public:
+  BlockSignals() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, &saved_);
+  }
+  ~BlockSignals() { ::pthread_sigmask(SIG_SETMASK, &saved_, nullptr); }
+  BlockSignals(const BlockSignals&) = delete;
+  BlockSignals& operator=(const BlockSignals&) = delete;
+
+ private:
+  sigset_t saved_{};
+};
+
+}  // namespace
+
+Loop::Loop(const char* name) : context_{std::make_shared<asio::io_context>(1)}, work_{context_->get_executor()} {
+  const BlockSignals blocked;
+  thread_ = std::thread{[context = context_] { context->run(); }};
+  ::pthread_setname_np(thread_.native_handle(), name);
+}
+
+Loop::~Loop() {
+  work_.reset();
+  context_->stop();
+  if (runs_this_thread()) {
+    thread_.detach();
+  } else {
+    thread_.join();
+  }
+}
+
+void Loop::flush() {
+  if (runs_this_thread()) return;
+  std::binary_semaphore done{0};
+  asio::post(*context_, [&done] { done.release(); });
+  done.acquire();
+}
+
+Runtime::Runtime() : io_{std::make_unique<Loop>("zklock-io")}, serial_{io_->executor()} {}
+
+Runtime::Runtime(asio::any_io_executor given) : given_{given}, serial_{asio::make_strand(given)} {}
+
+asio::any_io_executor Runtime::callback_executor() const {
+  if (given_) return given_;
+  std::call_once(callbacks_started_, [this] { callbacks_ = std::make_unique<Loop>("zklock-callback"); });
+  return callbacks_->executor();
+}
+
+namespace {
+
+template <class Context>
+bool runs_here(const asio::any_io_executor& executor) noexcept {
+  using Executor = typename Context::executor_type;
+  if (const auto* plain = executor.target<Executor>()) return plain->running_in_this_thread();
+  if (const auto* strand = executor.target<asio::strand<Executor>>())
+    return strand->get_inner_executor().running_in_this_thread();
+  return false;
+}
+
+}  // namespace
+
+bool Runtime::blocking_would_deadlock() const noexcept {
+  if (io_) return io_->runs_this_thread();
+  return runs_here<asio::io_context>(given_) || runs_here<asio::thread_pool>(given_);
+}
+
+void Runtime::flush() {
+  if (io_) io_->flush();
+}
+
+}  // namespace zklock

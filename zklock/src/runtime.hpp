@@ -1,0 +1,59 @@
+// The threads and executors behind a Client.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace zklock {
+
+namespace asio = boost::asio;
+
+/// One thread that runs one io_context until it is told to stop. The thread shares in the ownership of the io_context,
+/// so that the Loop may end on it.
+class Loop {
+ public:
+  explicit Loop(const char* name);
+  ~Loop();
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  [[nodiscard]] asio::any_io_executor executor() const { return context_->get_executor(); }
+  [[nodiscard]] bool runs_this_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
+  /// Waits until everything posted so far has run and been destroyed.
+  void flush();
+
+ private:
+  std::shared_ptr<asio::io_context> context_;
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  std::thread thread_;
+};
+
+/// Where a Client's I/O and its callbacks run. Shared by every object that was made from the Client.
+class Runtime {
+ public:
+  /// An I/O thread of our own, and a callback thread at first need.
+  Runtime();
+  /// Everything on the given executor, the I/O on a strand of it.
+  explicit Runtime(asio::any_io_executor given);
+
+  [[nodiscard]] const asio::any_io_executor& serial() const noexcept { return serial_; }
+  [[nodiscard]] asio::any_io_executor callback_executor() const;
+  [[nodiscard]] bool blocking_would_deadlock() const noexcept;
+  [[nodiscard]] bool has_own_thread() const noexcept { return io_ != nullptr; }
+  /// With threads of our own: waits until everything posted to the I/O thread so far has run.
+  void flush();
+
+ private:
+  std::unique_ptr<Loop> io_;
+  mutable std::once_flag callbacks_started_;
+  mutable std::unique_ptr<Loop> callbacks_;
+  asio::any_io_executor given_;
+  asio::any_io_executor serial_;
+};
+
+}  // namespace zklock

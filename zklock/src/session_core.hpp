@@ -1,0 +1,69 @@
+// What all handles on one session share.
+#pragma once
+
+#include "driver.hpp"
+#include "runtime.hpp"
+#include "state_queue.hpp"
+
+#include <zklock/session.hpp>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace spdlog {
+class logger;
+}
+
+namespace zklock::detail {
+
+struct SessionConfig {
+  std::chrono::milliseconds timeout;
+  std::string chroot;
+  std::shared_ptr<spdlog::logger> logger;
+};
+
+/// Threads: what is marked so, any; the rest on the serial executor.
+class SessionCore final : public LinkListener, public std::enable_shared_from_this<SessionCore> {
+ public:
+  SessionCore(std::shared_ptr<Runtime> runtime, std::shared_ptr<Driver> driver, SessionConfig config);
+
+  void start();
+  /// `closed` is called once the driver has let go. Idempotent.
+  void close(CloseMode mode, std::function<void()> closed = {});
+  /// The one owner's listener; called after the state is published.
+  std::function<void(SessionState)> on_state;
+
+  [[nodiscard]] Driver& driver() noexcept { return *driver_; }
+  [[nodiscard]] std::string to_server(const std::string& path) const;
+  [[nodiscard]] std::string from_server(std::string path) const;
+
+  // any thread
+  [[nodiscard]] Runtime& runtime() const noexcept { return *runtime_; }
+  [[nodiscard]] SessionState state() const noexcept { return state_; }
+  [[nodiscard]] auto subscribe() { return states_.subscribe(runtime_); }
+  [[nodiscard]] SessionCredentials credentials() const;
+  [[nodiscard]] std::chrono::milliseconds timeout() const noexcept { return timeout_.load(); }
+
+ private:
+  void on_link_state(LinkState link) override;
+  void on_contact(Clock::time_point when) override { last_contact_ = when; }
+  void enter(SessionState state);
+  void end(SessionState state);
+  void await_expiry();
+
+  std::shared_ptr<Runtime> runtime_;
+  std::shared_ptr<Driver> driver_;
+  SessionConfig config_;
+  StatePublisher<SessionState> states_{SessionState::connecting};
+  std::atomic<SessionState> state_{SessionState::connecting};
+  std::atomic<std::chrono::milliseconds> timeout_;
+  mutable std::mutex credentials_mutex_;
+  SessionCredentials credentials_;
+  Clock::time_point last_contact_{};
+  Timer expiry_;
+};
+
+}  // namespace zklock::detail

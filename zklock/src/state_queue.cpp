@@ -1,0 +1,123 @@
+#include "state_queue.hpp"
+
+#include "delivery.hpp"
+
+namespace zklock {
+
+std::string_view to_string(SessionState state) noexcept {
+  switch (state) {
+    case SessionState::connecting: return "connecting";
+    case SessionState::connected: return "connected";
+    case SessionState::suspended: return "suspended";
+    case SessionState::read_only: return "read_only";
+    case SessionState::expired: return "expired";
+    case SessionState::auth_failed: return "auth_failed";
+    case SessionState::closed: return "closed";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(ConnectionState state) noexcept {
+  switch (state) {
+    case ConnectionState::connecting: return "connecting";
+    case ConnectionState::connected: return "connected";
+    case ConnectionState::suspended: return "suspended";
+    case ConnectionState::reconnected: return "reconnected";
+    case ConnectionState::lost: return "lost";
+    case ConnectionState::read_only: return "read_only";
+    case ConnectionState::closed: return "closed";
+  }
+  return "unknown";
+}
+
+namespace detail {
+
+template <class State>
+void StateQueue<State>::push(State state) {
+  std::optional<Handler<State>> waiter;
+  {
+    const std::lock_guard lock{mutex_};
+    ended_ = ended_ || is_last(state);
+    if (waiter_) {
+      waiter.emplace(std::move(*waiter_));
+      waiter_.reset();
+    } else {
+      if (states_.size() >= longest) {
+        const auto flap = std::find_if_not(states_.begin(), states_.end(), [](State s) { return must_be_seen(s); });
+        states_.erase(flap == states_.end() ? states_.begin() : flap);
+      }
+      states_.push_back(state);
+    }
+  }
+  if (waiter) deliver_later(runtime_->serial(), std::move(*waiter), error_code{}, state);
+}
+
+template <class State>
+void StateQueue<State>::wait(Handler<State> handler) {
+  std::unique_lock lock{mutex_};
+  if (states_.empty() && !ended_) {
+    waiter_.emplace(std::move(handler));
+    return;
+  }
+  const error_code error = states_.empty() ? make_error_code(Error::closing) : error_code{};
+  const State state = states_.empty() ? State{} : states_.front();
+  if (!states_.empty()) states_.pop_front();
+  lock.unlock();
+  deliver_later(runtime_->serial(), std::move(handler), error, state);
+}
+
+template <class State>
+void StateQueue<State>::cancel() {
+  std::optional<Handler<State>> waiter;
+  {
+    const std::lock_guard lock{mutex_};
+    if (!waiter_) return;
+    waiter.emplace(std::move(*waiter_));
+    waiter_.reset();
+  }
+  deliver_later(runtime_->serial(), std::move(*waiter), make_error_code(asio::error::operation_aborted), State{});
+}
+
+template <class State>
+asio::any_io_executor callback_executor(const StateQueue<State>& queue) {
+  return queue.runtime().callback_executor();
+}
+
+template <class State>
+void start_next_state(std::shared_ptr<StateQueue<State>> queue, Handler<State> handler) {
+  on_cancellation(handler, [weak = std::weak_ptr{queue}] {
+    if (const auto self = weak.lock()) self->cancel();
+  });
+  queue->wait(std::move(handler));
+}
+
+template class StateQueue<SessionState>;
+template class StateQueue<ConnectionState>;
+template asio::any_io_executor callback_executor(const StateQueue<SessionState>&);
+template asio::any_io_executor callback_executor(const StateQueue<ConnectionState>&);
+template void start_next_state(std::shared_ptr<StateQueue<SessionState>>, Handler<SessionState>);
+template void start_next_state(std::shared_ptr<StateQueue<ConnectionState>>, Handler<ConnectionState>);
+
+}  // namespace detail
+
+template <class State>
+std::shared_ptr<detail::StateQueue<State>> StatePublisher<State>::subscribe(std::shared_ptr<Runtime> runtime) {
+  const std::lock_guard lock{mutex_};
+  auto queue = std::make_shared<detail::StateQueue<State>>(std::move(runtime), state_);
+  std::erase_if(subscribers_, [](const auto& subscriber) { return subscriber.expired(); });
+  subscribers_.push_back(queue);
+  return queue;
+}
+
+template <class State>
+void StatePublisher<State>::publish(State state) {
+  const std::lock_guard lock{mutex_};
+  state_ = state;
+  for (const auto& subscriber : subscribers_)
+    if (const auto queue = subscriber.lock()) queue->push(state);
+}
+
+template class StatePublisher<SessionState>;
+template class StatePublisher<ConnectionState>;
+
+}  // namespace zklock

@@ -1,0 +1,48 @@
+#include "watch_core.hpp"
+
+namespace zklock::detail {
+
+void WatchCore::on_watch_event(error_code error, WatchEventType type) {
+  done_ = true;
+  outcome_ = Outcome{error, {type, path_}};
+  if (!waiter_) return;
+  Handler<WatchEvent> waiter{std::move(*waiter_)};
+  waiter_.reset();
+  deliver(std::move(waiter), outcome_->error, outcome_->event);
+}
+
+void WatchCore::wait(Handler<WatchEvent> handler) {
+  if (outcome_)
+    return deliver_later(session_->runtime().serial(), std::move(handler), outcome_->error, outcome_->event);
+  waiter_.emplace(std::move(handler));
+}
+
+void WatchCore::cancel_wait() {
+  if (!waiter_) return;
+  Handler<WatchEvent> waiter{std::move(*waiter_)};
+  waiter_.reset();
+  deliver_later(session_->runtime().serial(), std::move(waiter), make_error_code(asio::error::operation_aborted),
+                WatchEvent{});
+}
+
+asio::any_io_executor callback_executor(const WatchCore& watch) {
+  return watch.session().runtime().callback_executor();
+}
+
+void start_watch_wait(std::shared_ptr<WatchCore> watch, Handler<WatchEvent> handler) {
+  const auto serial = watch->session().runtime().serial();
+  on_cancellation(handler, [weak = std::weak_ptr{watch}, serial] {
+    asio::dispatch(serial, [weak] {
+      if (const auto self = weak.lock()) self->cancel_wait();
+    });
+  });
+  asio::dispatch(
+      serial, [watch = std::move(watch), handler = std::move(handler)]() mutable { watch->wait(std::move(handler)); });
+}
+
+void abandon(const std::shared_ptr<WatchCore>& watch) noexcept {
+  if (!watch || watch->done()) return;
+  asio::dispatch(watch->session().runtime().serial(), [watch] { watch->session().driver().forget_watch(*watch); });
+}
+
+}  // namespace zklock::detail

@@ -1,0 +1,69 @@
+#include "watch_table.hpp"
+
+#include <algorithm>
+
+namespace zklock {
+
+WatchTable::Id WatchTable::begin(WatchKind kind, const std::string& path) {
+  const auto [place, is_new] = ids_.try_emplace(Place{kind, path}, 0);
+  if (is_new) place->second = entries_.add(Entry{place->first, 0, false, {}});
+  ++entries_.find(place->second)->reads;
+  return place->second;
+}
+
+bool WatchTable::finish(Id id, bool is_set, Sink sink) {
+  Entry* entry = entries_.find(id);
+  if (!entry) return false;
+  --entry->reads;
+  if (is_set) entry->is_set = true;
+  if (is_set && sink) {
+    waiting_.emplace(sink.get(), id);
+    entry->sinks.push_back(std::move(sink));
+  }
+  return entry->reads == 0 && entry->sinks.empty();
+}
+
+std::optional<WatchTable::Id> WatchTable::forget(const WatchSink& sink) {
+  const auto found = waiting_.find(&sink);
+  if (found == waiting_.end()) return std::nullopt;
+  const Id id = found->second;
+  waiting_.erase(found);
+  Entry& entry = *entries_.find(id);
+  std::erase_if(entry.sinks, [&](const Sink& other) { return other.get() == &sink; });
+  if (entry.reads > 0 || !entry.sinks.empty()) return std::nullopt;
+  return id;
+}
+
+std::vector<WatchTable::Sink> WatchTable::fire(Id id) {
+  Entry* entry = entries_.find(id);
+  if (!entry) return {};
+  entry->is_set = false;
+  std::vector<Sink> sinks = std::exchange(entry->sinks, {});
+  for (const Sink& sink : sinks) waiting_.erase(sink.get());
+  if (entry->reads == 0) end(id);
+  return sinks;
+}
+
+bool WatchTable::unused(Id id) {
+  const Entry* entry = entries_.find(id);
+  return entry && entry->reads == 0 && entry->sinks.empty();
+}
+
+std::optional<WatchTable::Place> WatchTable::end(Id id) {
+  std::optional<Entry> entry = entries_.take(id);
+  if (!entry) return std::nullopt;
+  ids_.erase(entry->place);
+  if (!entry->is_set) return std::nullopt;
+  return std::move(entry->place);
+}
+
+std::vector<WatchTable::Sink> WatchTable::drain() {
+  std::vector<Sink> all;
+  for (const Id id : entries_.ids())
+    for (Sink& sink : entries_.take(id)->sinks) all.push_back(std::move(sink));
+  ids_.clear();
+  waiting_.clear();
+  return all;
+}
+
+}  // namespace zklock
