@@ -1,6 +1,7 @@
 #include "watch_table.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace zklock {
 
@@ -59,8 +60,10 @@ std::optional<WatchTable::Place> WatchTable::end(Id id) {
 
 std::vector<WatchTable::Sink> WatchTable::drain() {
   std::vector<Sink> all;
-  for (const Id id : entries_.ids())
-    for (Sink& sink : entries_.take(id)->sinks) all.push_back(std::move(sink));
+  for (const Id id : entries_.ids()) {
+    std::optional<Entry> entry = entries_.take(id);
+    std::move(entry->sinks.begin(), entry->sinks.end(), std::back_inserter(all));
+  }
   ids_.clear();
   waiting_.clear();
   return all;

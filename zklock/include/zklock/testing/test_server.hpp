@@ -19,9 +19,9 @@ struct TestServerOptions {
   std::chrono::milliseconds start_timeout{30'000};
   bool fsync = false;  ///< write the transaction log through to the disk before answering
   /// More options for the JVM, such as "-Dzookeeper.extendedTypesEnabled=true".
-  std::vector<std::string> jvm_options;
+  std::vector<std::string> jvm_options{};
   /// The server's classes; empty: the environment's ZKLOCK_TEST_CLASSPATH, else where Debian's packages put them.
-  std::string classpath;
+  std::string classpath{};
 };
 
 /// A standalone ZooKeeper server of its own on free loopback ports, with its data in a temporary directory. Curator's TestingServer is the model.

@@ -1,0 +1,75 @@
+// Waiting in tests: for an operation, and for a condition. Nothing sleeps without a deadline.
+#pragma once
+
+#include <zklock/error.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <poll.h>
+
+namespace zklock::test {
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+/// Polls until `condition` holds; false when the time is up.
+template <class Condition>
+[[nodiscard]] bool eventually(Condition condition, std::chrono::milliseconds limit = 20s) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    ::poll(nullptr, 0, 2);
+  }
+  return true;
+}
+
+/// An operation's outcome, to be waited for from the test's thread. Counts completions, of which there must be one.
+template <class... Results>
+class Pending {
+ public:
+  using Outcome = std::tuple<error_code, Results...>;
+
+  /// The completion handler.
+  auto handler() {
+    return [shared = shared_](error_code error, Results... results) {
+      if (++shared->completions == 1) shared->promise.set_value(Outcome{error, std::move(results)...});
+    };
+  }
+  [[nodiscard]] bool ready(std::chrono::milliseconds limit = 0ms) {
+    return shared_->future.wait_for(limit) == std::future_status::ready;
+  }
+  Outcome get(std::chrono::milliseconds limit = 30s) {
+    if (!ready(limit)) throw std::runtime_error{"the operation has not completed in time"};
+    return shared_->future.get();
+  }
+  [[nodiscard]] int completions() const { return shared_->completions; }
+
+ private:
+  struct Shared {
+    std::promise<Outcome> promise;
+    std::future<Outcome> future = promise.get_future();
+    std::atomic<int> completions{0};
+  };
+  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
+};
+
+/// Runs `operation(token)` to its end and gives its outcome.
+template <class... Results, class Operation>
+std::tuple<error_code, Results...> outcome_of_operation(Operation&& operation) {
+  Pending<Results...> pending;
+  std::forward<Operation>(operation)(pending.handler());
+  return pending.get();
+}
+
+}  // namespace zklock::test

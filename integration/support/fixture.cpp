@@ -1,0 +1,48 @@
+#include "fixture.hpp"
+
+#include <unistd.h>
+
+namespace zklock::test {
+
+testing::TestServer& shared_server() {
+  static testing::TestServer server;
+  return server;
+}
+
+std::string fresh_path() {
+  static int last = 0;
+  return "/test/" + std::to_string(++last);
+}
+
+Client make_client(const testing::TestServer& server, std::chrono::milliseconds timeout) {
+  return Client{{.connect_string = server.connect_string(),
+                 .session_timeout = timeout,
+                 .retry = {.base = 20ms, .max_retries = 8}}};
+}
+
+Session connected_session(const Client& client) {
+  const auto [error, session] =
+      outcome_of_operation<Session>([&](auto token) { client.async_session(after(20s), std::move(token)); });
+  if (error) throw boost::system::system_error{error, "connected_session"};
+  return session;
+}
+
+std::vector<std::string> children_of(const Session& session, const std::string& path) {
+  auto [error, children] = outcome_of_operation<std::vector<std::string>>(
+      [&](auto token) { session.async_get_children(path, std::move(token)); });
+  if (error == Error::no_node) return {};
+  if (error) throw boost::system::system_error{error, "children_of " + path};
+  return children;
+}
+
+Lease acquire(const InterProcessMutex& mutex) {
+  auto [error, lease] = outcome_of_operation<Lease>([&](auto token) { mutex.async_acquire(30s, std::move(token)); });
+  if (error) throw boost::system::system_error{error, "acquire " + mutex.path()};
+  return std::move(lease);
+}
+
+bool leaves_no_trace(const testing::TestServer& server, const Session& session, const std::string& path) {
+  return eventually([&] { return children_of(session, path).empty() && server.monitor("zk_watch_count") == 0; });
+}
+
+}  // namespace zklock::test

@@ -1,0 +1,33 @@
+// A server and clients of it, as most integration tests need them.
+#pragma once
+
+#include "await.hpp"
+
+#include <zklock/client.hpp>
+#include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/testing/test_server.hpp>
+
+#include <string>
+#include <vector>
+
+namespace zklock::test {
+
+inline constexpr std::chrono::milliseconds session_timeout{6'000};
+
+/// One server for all tests of this process that do not harm it.
+testing::TestServer& shared_server();
+
+/// A path that no other test uses.
+std::string fresh_path();
+
+Client make_client(const testing::TestServer& server, std::chrono::milliseconds timeout = session_timeout);
+/// The session of a client that is connected by now.
+Session connected_session(const Client& client);
+
+std::vector<std::string> children_of(const Session& session, const std::string& path);
+Lease acquire(const InterProcessMutex& mutex);
+
+/// Nothing is left of a lock: no child under its path, and no watch in the server.
+bool leaves_no_trace(const testing::TestServer& server, const Session& session, const std::string& path);
+
+}  // namespace zklock::test

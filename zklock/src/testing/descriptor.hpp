@@ -1,0 +1,52 @@
+// File descriptors that have an owner, and input and output on them with a deadline.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace zklock::testing {
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+[[nodiscard]] inline Deadline after(std::chrono::milliseconds delay) {
+  return std::chrono::steady_clock::now() + delay;
+}
+
+/// Closes the descriptor that it owns.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) noexcept : number_{number} {}
+  Descriptor(Descriptor&& other) noexcept : number_{std::exchange(other.number_, -1)} {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    reset();
+    number_ = std::exchange(other.number_, -1);
+    return *this;
+  }
+  ~Descriptor() { reset(); }
+
+  [[nodiscard]] int get() const noexcept { return number_; }
+  explicit operator bool() const noexcept { return number_ >= 0; }
+  void reset() noexcept;
+
+ private:
+  int number_ = -1;
+};
+
+/// Waits for one of poll's events, or for an error, which the next call on the descriptor tells. False: the deadline
+/// passed first.
+[[nodiscard]] bool wait_ready(const Descriptor& descriptor, short events, Deadline deadline);
+
+/// Sends all of it on a socket, without SIGPIPE.
+void send_all(const Descriptor& socket, std::string_view bytes, Deadline deadline);
+
+/// What a socket has to give, up to `most` bytes; empty at its end.
+[[nodiscard]] std::string receive_some(const Descriptor& socket, std::size_t most, Deadline deadline);
+
+/// Throws the std::system_error of errno.
+[[noreturn]] void throw_errno(const char* what);
+
+}  // namespace zklock::testing

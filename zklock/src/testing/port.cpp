@@ -1,0 +1,61 @@
+#include "port.hpp"
+
+#include <cerrno>
+#include <fstream>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+namespace zklock::testing {
+namespace {
+
+constexpr int lowest = 10'000;
+constexpr int highest = 65'535;
+
+// The kernel gives a port of its own range to any outgoing connection, also while our server is stopped.
+std::vector<std::uint16_t> candidates() {
+  int first = 0;
+  int last = 0;
+  std::ifstream{"/proc/sys/net/ipv4/ip_local_port_range"} >> first >> last;
+  std::vector<std::uint16_t> ports;
+  for (int port = lowest; port <= highest; ++port)
+    if (port < first || port > last) ports.push_back(static_cast<std::uint16_t>(port));
+  if (ports.size() < 100) ports.clear();
+  for (int port = lowest; ports.size() < 100; ++port) ports.push_back(static_cast<std::uint16_t>(port));
+  return ports;
+}
+
+bool bind_loopback(const Descriptor& socket, std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return true;
+  if (errno != EADDRINUSE && errno != EACCES) throw_errno("bind to 127.0.0.1");
+  return false;
+}
+
+}  // namespace
+
+Port::Port() {
+  const auto ports = candidates();
+  std::random_device random;
+  std::uniform_int_distribution<std::size_t> index{0, ports.size() - 1};
+  for (int attempt = 0; attempt < 200; ++attempt) {
+    socket_ = Descriptor{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    if (!socket_) throw_errno("socket");
+    number_ = ports[index(random)];
+    if (!bind_loopback(socket_, number_)) continue;
+    // Only now: without the option, binding fails on a port that anybody else has.
+    const int on = 1;
+    if (::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0) throw_errno("setsockopt");
+    return;
+  }
+  throw std::runtime_error{"no free port on 127.0.0.1"};
+}
+
+}  // namespace zklock::testing

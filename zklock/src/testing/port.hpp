@@ -1,0 +1,25 @@
+// A port for a server.
+#pragma once
+
+#include "descriptor.hpp"
+
+#include <cstdint>
+
+namespace zklock::testing {
+
+/// A free TCP port of 127.0.0.1, drawn at random. While this object lives no other Port of any process gets the number,
+/// whether a server listens on it or not.
+///
+/// It is a socket that is bound and never listens. Linux lets a listener bind beside it when both have SO_REUSEADDR;
+/// ZooKeeper's has it (NIOServerCnxnFactory.configure).
+class Port {
+ public:
+  Port();
+  [[nodiscard]] std::uint16_t number() const noexcept { return number_; }
+
+ private:
+  Descriptor socket_;
+  std::uint16_t number_ = 0;
+};
+
+}  // namespace zklock::testing

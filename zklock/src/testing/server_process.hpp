@@ -1,0 +1,56 @@
+// A process that does not outlive its owner.
+#pragma once
+
+#include "descriptor.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace zklock::testing {
+
+/// A process that can be started and ended again and again, and its directory.
+///
+/// It runs below a guard, a shell that does what the owner tells it over a socket. However the owner ends, the kernel
+/// closes the socket; then the guard kills the process and removes the directory. That needs no signal handler, no
+/// PR_SET_PDEATHSIG (which is about the thread that forked, not its process) and no time limit.
+///
+/// Errors: std::runtime_error. Threads: one thread at a time. The destructor does at once what the guard would do, and
+/// leaves no child process.
+class ServerProcess {
+ public:
+  /// Starts the guard alone. The command's output will go to log_file() of the directory, which must exist.
+  ServerProcess(std::filesystem::path directory, const std::vector<std::string>& command);
+  ~ServerProcess();
+  ServerProcess(const ServerProcess&) = delete;
+  ServerProcess& operator=(const ServerProcess&) = delete;
+
+  /// Starts it again, when it is not started.
+  void start();
+  /// Started and not yet reaped: it may have ended on its own.
+  [[nodiscard]] bool started() const noexcept { return bool{process_}; }
+  [[nodiscard]] bool running() const { return started() && !wait_end(Deadline{}); }
+  [[nodiscard]] int pid() const noexcept { return pid_; }
+
+  /// To a process that is started; does nothing if it has ended.
+  void signal(int number) const;
+  /// Waits until every thread of it has come to rest after SIGSTOP. False: the deadline passed first.
+  [[nodiscard]] bool wait_stopped(Deadline deadline) const;
+  /// Waits for its end. False: the deadline passed first.
+  [[nodiscard]] bool wait_end(Deadline deadline) const;
+  /// Takes note of its end, after wait_end: the exit status as the shell has it, 128 + n for signal n.
+  int reap();
+
+  [[nodiscard]] std::filesystem::path log_file() const { return directory_ / "server.log"; }
+
+ private:
+  [[nodiscard]] int order(std::string_view word);
+
+  std::filesystem::path directory_;
+  Descriptor socket_;  // to the guard
+  int guard_pid_ = 0;
+  int pid_ = 0;
+  Descriptor process_;  // a pidfd: it can be polled, and a number that the kernel gives out again never fools it
+};
+
+}  // namespace zklock::testing

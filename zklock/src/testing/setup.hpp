@@ -1,0 +1,47 @@
+// What a ZooKeeper server is started with, and what it leaves behind.
+#pragma once
+
+#include <zklock/testing/test_server.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace zklock::testing {
+
+/// A new directory below the system's temporary one, removed with all that is in it.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The options with the class path filled in. Throws std::invalid_argument.
+[[nodiscard]] TestServerOptions checked(TestServerOptions options);
+
+/// The words that start a server with the configuration of this directory.
+[[nodiscard]] std::vector<std::string> command(const TestServerOptions& options,
+                                               const std::filesystem::path& directory);
+
+void write_configuration(const std::filesystem::path& directory, std::uint16_t port, std::chrono::milliseconds tick);
+
+/// Where the configuration puts the data.
+[[nodiscard]] inline std::filesystem::path data_directory(const std::filesystem::path& directory) {
+  return directory / "data";
+}
+
+/// 0 for a file that is not there.
+[[nodiscard]] std::uintmax_t size_of(const std::filesystem::path& file);
+
+/// The end of a log, at most a screen of it and nothing before the given offset.
+[[nodiscard]] std::string tail(const std::filesystem::path& log, std::uintmax_t from);
+
+}  // namespace zklock::testing

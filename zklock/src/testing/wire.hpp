@@ -1,0 +1,65 @@
+// As much of ZooKeeper's protocol as a test server needs, blocking, on loopback.
+#pragma once
+
+#include "descriptor.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace zklock::testing::wire {
+
+/// A jute record under construction (zookeeper.jute of the release has the records).
+class Record {
+ public:
+  Record& put_bool(bool value);
+  Record& put_int(std::int32_t value);
+  Record& put_long(std::int64_t value);
+  Record& put_buffer(std::string_view bytes);
+  Record& put_record(const Record& record);
+  [[nodiscard]] const std::string& bytes() const noexcept { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+enum class Opcode : std::int32_t { create = 1, exists = 3, close_session = -11 };
+
+struct SessionName {
+  std::int64_t id = 0;                           ///< 0: none, or "make a new one"
+  std::string password = std::string(16, '\0');  ///< a secret only between a client and its server
+};
+
+/// A connection to 127.0.0.1. Every call throws std::runtime_error when the deadline passes or the server hangs up.
+class Connection {
+ public:
+  Connection(std::uint16_t port, Deadline deadline);
+
+  void send(std::string_view bytes);
+  [[nodiscard]] std::string receive_all();
+
+  /// The handshake. The answer's id is 0 when the server does not know the session (any more) or the password is wrong.
+  void send_connect(const SessionName& session, std::int32_t timeout_ms);
+  [[nodiscard]] SessionName receive_connected();
+
+  /// A request and its reply: the error code, 0 for success.
+  void send_request(Opcode opcode, const Record& body = {});
+  [[nodiscard]] std::int32_t receive_reply();
+
+ private:
+  void send_frame(const Record& body);
+  [[nodiscard]] std::string receive_frame();
+  [[nodiscard]] std::string receive_exactly(std::size_t count);
+
+  Descriptor socket_;
+  Deadline deadline_;
+};
+
+/// The server's answer to one of its four-letter words.
+[[nodiscard]] std::string four_letter_word(std::uint16_t port, std::string_view word, Deadline deadline);
+
+/// Takes a session over and closes it. True: the server has said yes. False: it does not know the session, or the
+/// password is wrong. Throws also when the session's client takes it back in between.
+[[nodiscard]] bool close_session(std::uint16_t port, const SessionName& session, Deadline deadline);
+
+}  // namespace zklock::testing::wire
