@@ -196,11 +196,11 @@ void CClientDriver::deliver() {
 
 /// The session is over: the library will do no more with this handle (4.6 of docs/driver.md).
 void CClientDriver::die(int rc) {
-  final_rc_ = rc == ZOO_AUTH_FAILED_STATE ? ZAUTHFAILED : ZSESSIONEXPIRED;
+  const bool refused = rc == ZOO_AUTH_FAILED_STATE;
   readiness_.disarm();
   timer_.cancel();
-  states_.push_back(final_rc_ == ZAUTHFAILED ? LinkState::auth_failed : LinkState::expired);
-  fail_everything(from_rc(final_rc_));
+  states_.push_back(refused ? LinkState::auth_failed : LinkState::expired);
+  end(make_error_code(refused ? Error::auth_failed : Error::session_expired));
   poke();
 }
 
@@ -281,7 +281,7 @@ void close_elsewhere(zhandle_t* handle, asio::any_io_executor executor, std::fun
 }  // namespace
 
 void CClientDriver::close(CloseMode mode, error_code reason, std::function<void()> closed) {
-  if (!std::exchange(closed_, true) && final_rc_ == 0) fail_everything(reason);
+  if (!end_) end(reason);
   if (mode == CloseMode::abortive) readiness_.shut_down();
   readiness_.disarm();
   timer_.cancel();

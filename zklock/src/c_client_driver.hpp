@@ -58,13 +58,14 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   class CallScope;   // around each call into the library
 
   // requests (c_client_requests.cpp)
-  int send(const Request& request, RequestId id, WatchTable::Id watch_entry);
+  error_code send(const Request& request, RequestId id, WatchTable::Id watch_entry);
+  int call(const Request& request, void* context, void* watch_context);
   void answer(RequestId id, Reply reply);
   void fire(WatchTable::Id entry, WatchEventType type);
   void drop_unused_watches();
   void drop_watch(WatchTable::Id entry);
   void removed_watch(RequestId removal, int rc);
-  void fail_everything(error_code error);
+  void end(error_code reason);
 
   // the loop (c_client_driver.cpp)
   void poke();
@@ -79,7 +80,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   void schedule(Clock::time_point due);
   void on_timer();
   [[nodiscard]] bool connected() const;
-  [[nodiscard]] bool finished() const noexcept { return closed_ || final_rc_ != 0; }
+  [[nodiscard]] bool finished() const noexcept { return static_cast<bool>(end_); }
 
   static thread_local CClientDriver* current_;
 
@@ -110,8 +111,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
 
   bool poked_ = false;
   bool delivering_ = false;
-  bool closed_ = false;
-  int final_rc_ = 0;
+  error_code end_{};  // why nothing more is done; requests complete with it
 };
 
 }  // namespace zklock

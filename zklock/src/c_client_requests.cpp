@@ -15,7 +15,6 @@ void* to_context(std::uint64_t id) {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(id));
 }  // NOLINT: the C client's user data
 std::uint64_t to_id(const void* context) { return reinterpret_cast<std::uintptr_t>(context); }
-int length_of(const std::string& data) { return static_cast<int>(data.size()); }
 
 WatchKind watch_kind(Operation operation) {
   return operation == Operation::get_children ? WatchKind::children : WatchKind::data;
@@ -47,31 +46,33 @@ Driver::RequestId CClientDriver::submit(Request request, std::shared_ptr<ReplySi
                                         std::shared_ptr<WatchSink> watch) {
   const WatchTable::Id entry = watch ? watches_.begin(watch_kind(request.operation), request.path) : 0;
   const RequestId id = requests_.add({request.operation, std::move(sink), std::move(watch), entry});
-  if (const int rc = send(request, id, entry); rc != ZOK) answer(id, Reply{.error = from_rc(rc)});
+  if (const error_code refused = send(request, id, entry)) answer(id, Reply{.error = refused});
   if (!delivering_) poke();
   return id;
 }
 
-int CClientDriver::send(const Request& request, RequestId id, WatchTable::Id watch_entry) {
-  if (closed_) return ZCLOSING;
-  if (final_rc_ != 0) return final_rc_;
-  if (!connected())
-    return ZCONNECTIONLOSS;  // the library would keep it for later, and might then not know what became of it
+error_code CClientDriver::send(const Request& request, RequestId id, WatchTable::Id watch_entry) {
+  if (end_) return end_;
+  // The library would keep it for later, and might then not know what became of it.
+  if (!connected()) return make_error_code(Error::connection_loss);
+  return from_rc(call(request, to_context(id), to_context(watch_entry)));
+}
+
+int CClientDriver::call(const Request& request, void* context, void* watch_context) {
   const CallScope scope{this};
   const char* path = request.path.c_str();
-  void* context = to_context(id);
-  watcher_fn watcher = watch_entry ? &Callbacks::on_watch : nullptr;
-  void* watch_context = to_context(watch_entry);
+  const char* data = request.data.data();
+  const int length = static_cast<int>(request.data.size());
+  const watcher_fn watcher = watch_context ? &Callbacks::on_watch : nullptr;
   switch (request.operation) {
     case Operation::create:
-      return zoo_acreate2(handle_, path, request.data.data(), length_of(request.data), &ZOO_OPEN_ACL_UNSAFE,
-                          static_cast<int>(request.mode), &Callbacks::on_create, context);
+      return zoo_acreate2(handle_, path, data, length, &ZOO_OPEN_ACL_UNSAFE, static_cast<int>(request.mode),
+                          &Callbacks::on_create, context);
     case Operation::remove: return zoo_adelete(handle_, path, request.version, &Callbacks::on_void, context);
     case Operation::exists: return zoo_awexists(handle_, path, watcher, watch_context, &Callbacks::on_stat, context);
     case Operation::get_data: return zoo_awget(handle_, path, watcher, watch_context, &Callbacks::on_data, context);
     case Operation::set_data:
-      return zoo_aset(handle_, path, request.data.data(), length_of(request.data), request.version, &Callbacks::on_stat,
-                      context);
+      return zoo_aset(handle_, path, data, length, request.version, &Callbacks::on_stat, context);
     case Operation::get_children:
       return zoo_awget_children(handle_, path, watcher, watch_context, &Callbacks::on_children, context);
     case Operation::sync: return zoo_async(handle_, path, &Callbacks::on_sync, context);
@@ -106,10 +107,11 @@ void CClientDriver::fire(WatchTable::Id entry, WatchEventType type) {
     inbox_.push_back({.sink = {}, .reply = {}, .watch = std::move(sink), .type = type});
 }
 
-void CClientDriver::fail_everything(error_code error) {
-  for (const RequestId id : requests_.ids()) answer(id, Reply{.error = error});
+void CClientDriver::end(error_code reason) {
+  end_ = reason;
+  for (const RequestId id : requests_.ids()) answer(id, Reply{.error = reason});
   for (auto& sink : watches_.drain())
-    inbox_.push_back({.sink = {}, .reply = {.error = error}, .watch = std::move(sink)});
+    inbox_.push_back({.sink = {}, .reply = {.error = reason}, .watch = std::move(sink)});
   unused_watches_.clear();
 }
 
@@ -145,7 +147,7 @@ void CClientDriver::drop_watch(WatchTable::Id entry) {
 
 void CClientDriver::removed_watch(RequestId removal, int rc) {
   const std::optional<WatchTable::Place> place = removals_.take(removal);
-  if (!place || rc == ZOK || rc == ZNOWATCHER || closed_ || watches_.in_use(*place)) return;
+  if (!place || rc == ZOK || rc == ZNOWATCHER || finished() || watches_.in_use(*place)) return;
   const ZooWatcherType type = place->kind == WatchKind::data ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD;
   zoo_aremove_all_watches(handle_, place->path.c_str(), type, 1, nullptr, nullptr);
 }

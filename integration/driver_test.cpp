@@ -1,0 +1,218 @@
+// The loop over the C client: servers that refuse, hang, stop, die and come back.
+#include "support/catch.hpp"
+#include "support/fixture.hpp"
+#include "support/ports.hpp"
+
+#include <ctime>
+#include <filesystem>
+
+#include <sys/resource.h>
+
+using namespace zklock;
+using namespace zklock::test;
+
+namespace {
+
+constexpr std::chrono::milliseconds brief{2'000};  // a session timeout; the server's ticks allow 1 s and more
+
+Client client_of(const std::string& servers, std::chrono::milliseconds timeout = brief) {
+  return Client{{.connect_string = servers, .session_timeout = timeout, .connection_timeout = 20s}};
+}
+
+bool reaches(const Client& client, ConnectionState state, std::chrono::milliseconds limit = 20s) {
+  return eventually([&] { return client.state() == state; }, limit);
+}
+
+std::size_t open_descriptors() {
+  return static_cast<std::size_t>(
+      std::distance(std::filesystem::directory_iterator{"/proc/self/fd"}, std::filesystem::directory_iterator{}));
+}
+
+error_code sync(const Session& session) {
+  return std::get<0>(outcome_of_operation<>([&](auto token) { session.async_sync("/", std::move(token)); }));
+}
+
+}  // namespace
+
+TEST_CASE("a server that refuses, says nothing or cannot be reached does not keep a client from the next one") {
+  const testing::TestServer server;
+  const RefusingPort refusing;
+  const SilentPort silent;
+  const BlackHolePort black_hole;
+  const std::string good = server.connect_string();
+  for (const std::string& bad : {refusing.address(), silent.address(), black_hole.address()})
+    for (const std::string& list :
+         {bad + "," + good, good + "," + bad, bad + "," + good + "," + bad, bad + "," + bad + "," + good}) {
+      INFO(list);
+      const Client client = client_of(list);
+      CHECK(client.wait_connected(10s));
+    }
+}
+
+TEST_CASE("a client that finds no server neither spins nor hangs, and its operations end in time") {
+  const RefusingPort one;
+  const RefusingPort two;
+  const Client client{{.connect_string = one.address() + "," + two.address(),
+                       .session_timeout = brief,
+                       .connection_timeout = 1s,
+                       .retry = {.max_retries = 0}}};
+  const InterProcessMutex mutex{client, "/lock"};
+  const std::clock_t cpu = std::clock();
+  const auto start = std::chrono::steady_clock::now();
+  const auto [error, lease] = outcome_of_operation<Lease>([&](auto token) { mutex.async_acquire(std::move(token)); });
+  const auto took = std::chrono::steady_clock::now() - start;
+  CHECK(error == Error::connection_loss);
+  CHECK(took >= 1s);
+  CHECK(took < 3s);
+  CHECK(static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC < 0.3 * std::chrono::duration<double>(took).count());
+  CHECK(std::get<0>(outcome_of_operation<Lease>([&](auto token) { mutex.async_acquire(200ms, std::move(token)); })) ==
+        Error::timed_out);
+  CHECK_FALSE(client.wait_connected(50ms));
+  CHECK(client.state() == ConnectionState::connecting);
+}
+
+TEST_CASE("a name that cannot be looked up does not stop a client, nor does it block closing") {
+  const testing::TestServer server;
+  const Client client = client_of("no-such-host.invalid:2181," + server.connect_string());
+  CHECK(client.wait_connected(20s));
+  const auto start = std::chrono::steady_clock::now();
+  { const Client lost = client_of("no-such-host.invalid:2181"); }
+  CHECK(std::chrono::steady_clock::now() - start < 12s);
+}
+
+TEST_CASE("a client starts before its server does") {
+  testing::TestServer server;
+  server.stop();
+  const Client client = client_of(server.connect_string());
+  CHECK_FALSE(client.wait_connected(100ms));
+  server.start();
+  CHECK(client.wait_connected(10s));
+}
+
+TEST_CASE("a server that pauses for less than the session timeout costs the link, not the session") {
+  testing::TestServer server;
+  const Client client = client_of(server.connect_string());
+  const Session session = connected_session(client);
+  const std::int64_t id = session.id();
+  server.pause();
+  Pending<> pending;
+  session.async_sync("/", pending.handler());
+  REQUIRE(reaches(client, ConnectionState::suspended, brief));
+  CHECK(session.state() == SessionState::suspended);
+  const error_code error = std::get<0>(pending.get(brief));
+  CHECK(is_retryable(error));
+  CHECK(outcome_of(error) == Outcome::ambiguous);
+  CHECK(std::get<0>(outcome_of_operation<>([&](auto token) { session.async_sync("/", std::move(token)); })) ==
+        Error::connection_loss);
+  server.resume();
+  REQUIRE(reaches(client, ConnectionState::reconnected));
+  CHECK(client.session() == session);
+  CHECK(session.id() == id);
+  CHECK_FALSE(sync(session));
+}
+
+TEST_CASE(
+    "a server that is gone for longer than the session timeout costs the session, by our own clock, and the next one "
+    "is made") {
+  testing::TestServer server;
+  const Client client = client_of(server.connect_string());
+  const Session session = connected_session(client);
+  StateStream states = client.states();
+  Pending<WatchEvent> watching;
+  auto [watch_error, list, watch] = outcome_of_operation<std::vector<std::string>, Watch>(
+      [&](auto token) { session.async_get_children_and_watch("/", std::move(token)); });
+  watch.async_wait(watching.handler());
+  const auto start = std::chrono::steady_clock::now();
+  server.pause();
+  REQUIRE(reaches(client, ConnectionState::lost));
+  const auto took = std::chrono::steady_clock::now() - start;
+  CHECK(took <= session.timeout() + 500ms);
+  CHECK(session.state() == SessionState::expired);
+  CHECK(std::get<0>(watching.get(1s)) == Error::session_expired);
+  CHECK(sync(session) == Error::session_expired);
+  server.resume();
+  REQUIRE(reaches(client, ConnectionState::reconnected));
+  CHECK_FALSE(client.session() == session);
+  CHECK_FALSE(sync(client.session()));
+  CHECK(sync(session) == Error::session_expired);
+  for (const auto expected :
+       {ConnectionState::connected, ConnectionState::suspended, ConnectionState::lost, ConnectionState::reconnected})
+    CHECK(std::get<1>(outcome_of_operation<ConnectionState>(
+              [&](auto token) { states.async_next(std::move(token)); })) == expected);
+}
+
+TEST_CASE("a session that the server ends is over as soon as the client hears of it") {
+  testing::TestServer server;
+  const Client client = client_of(server.connect_string());
+  const Session session = connected_session(client);
+  const SessionCredentials credentials = session.credentials();
+  server.end_session(credentials.id, {credentials.password.data(), credentials.password.size()});
+  CHECK(eventually([&] { return session.state() == SessionState::expired; }));
+  CHECK(eventually([&] { return !sync(client.session()); }));
+}
+
+TEST_CASE("a server killed and restarted many times is found again each time, on the same session, and nothing leaks") {
+  testing::TestServer server;
+  const Client client = client_of(server.connect_string(), 8s);
+  const Session session = connected_session(client);
+  outcome_of_operation<CreateResult>(
+      [&](auto token) { session.async_create("/mine", "", CreateMode::ephemeral, std::move(token)); });
+  auto [error, stat, watch] = outcome_of_operation<std::optional<Stat>, Watch>(
+      [&](auto token) { session.async_exists_and_watch("/mine", std::move(token)); });
+  Pending<WatchEvent> event;
+  watch.async_wait(event.handler());
+  std::size_t descriptors = 0;
+  for (int round = 0; round < 8; ++round) {
+    server.kill();
+    std::vector<Pending<>> lost(5);
+    for (auto& one : lost) session.async_sync("/", one.handler());
+    for (auto& one : lost) CHECK(is_retryable(std::get<0>(one.get(8s))));
+    server.start();
+    REQUIRE(eventually([&] { return !sync(session); }));
+    if (round == 1) descriptors = open_descriptors();
+  }
+  CHECK(open_descriptors() <= descriptors);
+  CHECK_FALSE(event.ready());
+  outcome_of_operation<>([&](auto token) { session.async_remove("/mine", std::move(token)); });
+  CHECK(std::get<1>(event.get()).type == WatchEventType::node_deleted);
+}
+
+TEST_CASE("closing is bounded also when the server does not answer, and everything under way completes once") {
+  testing::TestServer server;
+  std::vector<Pending<>> pending(20);
+  Pending<WatchEvent> watching;
+  Watch watch;
+  const auto start = [&] {
+    Client client = client_of(server.connect_string(), 20s);
+    const Session session = connected_session(client);
+    watch = std::get<2>(outcome_of_operation<std::vector<std::string>, Watch>(
+        [&](auto token) { session.async_get_children_and_watch("/", std::move(token)); }));
+    watch.async_wait(watching.handler());
+    server.pause();
+    for (auto& one : pending) session.async_sync("/", one.handler());
+    return std::chrono::steady_clock::now();
+  }();
+  CHECK(std::chrono::steady_clock::now() - start < 6s);
+  for (auto& one : pending) {
+    CHECK(std::get<0>(one.get(1s)) == Error::closing);
+    CHECK(one.completions() == 1);
+  }
+  CHECK(std::get<0>(watching.get(1s)) == Error::closing);
+}
+
+TEST_CASE("clients come and go without leaving threads or descriptors behind") {
+  const testing::TestServer server;
+  {
+    const Client warm = client_of(server.connect_string());
+    CHECK(warm.wait_connected(10s));
+  }
+  const std::size_t descriptors = open_descriptors();
+  for (int i = 0; i < 40; ++i) {
+    const Client client = client_of(server.connect_string());
+    if (i % 2) CHECK(client.wait_connected(10s));
+  }
+  CHECK(eventually([&] { return open_descriptors() <= descriptors; }));
+  const auto threads =
+      std::distance(std::filesystem::directory_iterator{"/proc/self/task"}, std::filesystem::directory_iterator{});
+  CHECK(threads <= 2);
+}

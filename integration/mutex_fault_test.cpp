@@ -1,0 +1,235 @@
+// InterProcessMutex while servers, sessions and processes die.
+#include "support/catch.hpp"
+#include "support/fixture.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+
+#include <csignal>
+#include <mutex>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace zklock;
+using namespace zklock::test;
+
+namespace {
+
+constexpr std::chrono::milliseconds brief{2'000};
+
+struct Fixture {
+  testing::TestServer server;
+  Client client = make_client(server, brief);
+  Session session = connected_session(client);
+  std::string path = "/locks/a";
+  InterProcessMutex mutex{client, path};
+
+  void end(const Session& victim) {
+    const SessionCredentials credentials = victim.credentials();
+    server.end_session(credentials.id, {credentials.password.data(), credentials.password.size()});
+  }
+  [[nodiscard]] std::size_t queue_length() const { return children_of(client.session(), path).size(); }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "waiters keep their places while the server is killed and restarted") {
+  const Client other = make_client(server, 8s);
+  const InterProcessMutex theirs{other, path};
+  static_cast<void>(connected_session(other));
+  Lease holder = acquire(theirs);
+  std::vector<Pending<Lease>> waiters(6);
+  for (auto& waiter : waiters) {
+    const auto expected = queue_length() + 1;
+    theirs.async_acquire(waiter.handler());
+    REQUIRE(eventually([&] { return queue_length() == expected; }));
+  }
+  server.kill();
+  server.start();
+  REQUIRE(eventually([&] { return holder.is_held(); }));
+  std::int64_t last = holder.fencing_token();
+  for (auto& waiter : waiters) {
+    CHECK_FALSE(waiter.ready());
+    holder = Lease{};
+    auto [error, lease] = waiter.get();
+    REQUIRE_FALSE(error);
+    CHECK(lease.fencing_token() > last);
+    last = lease.fencing_token();
+    holder = std::move(lease);
+  }
+  holder = Lease{};
+  REQUIRE(client.wait_connected(20s));
+  CHECK(leaves_no_trace(server, client.session(), path));
+}
+
+TEST_CASE_METHOD(Fixture, "a release while the server is away is done when it is back") {
+  const Client other = make_client(server, 8s);
+  const InterProcessMutex theirs{other, path};
+  SECTION("in the background") {
+    {
+      const Lease lease = acquire(theirs);
+      server.kill();
+    }
+    server.start();
+  }
+  SECTION("awaited") {
+    Lease lease = acquire(theirs);
+    server.kill();
+    Pending<> released;
+    lease.async_release(released.handler());
+    CHECK_FALSE(released.ready(50ms));
+    server.start();
+    CHECK_FALSE(std::get<0>(released.get()));
+  }
+  REQUIRE(client.wait_connected(20s));
+  CHECK(leaves_no_trace(server, client.session(), path));
+  CHECK(other.session().state() == SessionState::connected);
+}
+
+TEST_CASE_METHOD(Fixture, "a create that was carried out after the link was given up is found again, not repeated") {
+  const Client other = make_client(server, 9s);
+  const InterProcessMutex theirs{other, path};
+  { const Lease warm = acquire(theirs); }
+  REQUIRE(eventually([&] { return queue_length() == 0; }));
+  const Session their_session = other.session();
+  asio::cancellation_signal cancel;
+  Pending<Lease> pending;
+  server.pause();  // what is sent now waits in the server's socket
+  theirs.async_acquire(asio::bind_cancellation_slot(cancel.slot(), pending.handler()));
+  REQUIRE(eventually([&] { return their_session.state() == SessionState::suspended; }));
+  SECTION("by the attempt") {
+    server.resume();
+    auto [error, lease] = pending.get();
+    REQUIRE_FALSE(error);
+    CHECK(lease.is_held());
+    REQUIRE(client.wait_connected(20s));
+    CHECK(queue_length() == 1);
+    lease = Lease{};
+  }
+  SECTION("by the clean-up, if the attempt was cancelled meanwhile") {
+    cancel.emit(asio::cancellation_type::terminal);
+    CHECK(std::get<0>(pending.get(1s)) == asio::error::operation_aborted);
+    server.resume();
+  }
+  REQUIRE(client.wait_connected(20s));
+  CHECK(leaves_no_trace(server, client.session(), path));
+  CHECK(other.session() == their_session);
+  CHECK(other.session().state() == SessionState::connected);
+}
+
+TEST_CASE_METHOD(Fixture, "a waiter whose session is ended stands in line again") {
+  const Client other = make_client(server, brief);
+  const InterProcessMutex theirs{other, path};
+  Lease holder = acquire(theirs);
+  Pending<Lease> waiter;
+  mutex.async_acquire(waiter.handler());
+  REQUIRE(eventually([&] { return children_of(other.session(), path).size() == 2; }));
+  end(session);
+  REQUIRE(eventually(
+      [&] { return session.state() == SessionState::expired && children_of(other.session(), path).size() == 2; }));
+  holder = Lease{};
+  const auto [error, lease] = waiter.get();
+  CHECK_FALSE(error);
+  CHECK(lease.is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "a holder whose session is ended is told, cannot nest, and can start afresh") {
+  Lease lease = acquire(mutex);
+  Pending<> lost;
+  lease.async_wait_lost(lost.handler());
+  CHECK_FALSE(lost.ready(50ms));
+  end(session);
+  CHECK_FALSE(std::get<0>(lost.get()));
+  CHECK(lease.state() == LeaseState::lost);
+  CHECK(std::get<0>(outcome_of_operation<>([&](auto token) { lease.async_release(std::move(token)); })) ==
+        Error::lock_lost);
+
+  mutex.lock();
+  const std::int64_t token = mutex.fencing_token();
+  const Session holding = client.session();
+  end(holding);
+  REQUIRE(eventually([&] { return holding.state() == SessionState::expired; }));
+  CHECK_FALSE(mutex.is_owned_by_current_thread());
+  CHECK_FALSE(mutex.is_acquired_in_this_process());
+  CHECK_THROWS_AS(mutex.lock(), boost::system::system_error);
+  CHECK_THROWS_AS(mutex.release(), boost::system::system_error);
+  mutex.lock();
+  CHECK(mutex.fencing_token() > token);
+  mutex.release();
+}
+
+TEST_CASE_METHOD(Fixture, "a holder that cannot reach the server is told within the session timeout") {
+  Lease lease = acquire(mutex);
+  Pending<> lost;
+  lease.async_wait_lost(lost.handler());
+  const auto start = std::chrono::steady_clock::now();
+  server.pause();
+  REQUIRE(eventually([&] { return lease.state() == LeaseState::suspect; }, brief));
+  CHECK_FALSE(std::get<0>(lost.get()));
+  CHECK(std::chrono::steady_clock::now() - start <= session.timeout() + 500ms);
+  server.resume();
+}
+
+TEST_CASE_METHOD(Fixture, "a deadline holds while the server is away, and leaves no trace when it is back") {
+  { const Lease warm = acquire(mutex); }
+  const Client other = make_client(server, 9s);
+  const InterProcessMutex theirs{other, path};
+  static_cast<void>(connected_session(other));
+  server.pause();
+  const auto start = std::chrono::steady_clock::now();
+  const auto [error, lease] =
+      outcome_of_operation<Lease>([&](auto token) { theirs.async_acquire(300ms, std::move(token)); });
+  CHECK(error == Error::timed_out);
+  CHECK(std::chrono::steady_clock::now() - start < 400ms);
+  server.resume();
+  REQUIRE(client.wait_connected(20s));
+  CHECK(leaves_no_trace(server, client.session(), path));
+}
+
+TEST_CASE_METHOD(Fixture, "an operator who deletes a waiter's node sends it to the end of the line") {
+  Lease holder = acquire(mutex);
+  Pending<Lease> first;
+  mutex.async_acquire(first.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2 && server.monitor("zk_watch_count") == 1; }));
+  const auto line = std::get<1>(
+      outcome_of_operation<std::vector<Participant>>([&](auto token) { mutex.async_participants(std::move(token)); }));
+  outcome_of_operation<>([&](auto token) { session.async_remove(line.at(1).node_path, std::move(token)); });
+  holder = Lease{};
+  const auto [error, lease] = first.get();
+  CHECK_FALSE(error);
+  CHECK(lease.is_held());
+  CHECK(lease.node_path() != line.at(1).node_path);
+}
+
+TEST_CASE("a holder killed by SIGKILL is succeeded within the session timeout and a tick") {
+  testing::TestServer server;
+  int told[2];
+  REQUIRE(::pipe(told) == 0);
+  const pid_t child = ::fork();  // before this process has a thread of zklock's
+  if (child == 0) {
+    try {
+      const Client client = make_client(server, brief);
+      InterProcessMutex mutex{client, "/lock"};
+      mutex.lock();
+      if (::write(told[1], "x", 1) == 1) ::pause();
+    } catch (...) {
+    }
+    ::_exit(1);
+  }
+  char byte = 0;
+  REQUIRE(::read(told[0], &byte, 1) == 1);
+  const Client client = make_client(server, brief);
+  const InterProcessMutex mutex{client, "/lock"};
+  Pending<Lease> waiter;
+  mutex.async_acquire(waiter.handler());
+  REQUIRE(eventually([&] { return server.monitor("zk_watch_count") == 1; }));
+  const auto start = std::chrono::steady_clock::now();
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  const auto [error, lease] = waiter.get();
+  CHECK_FALSE(error);
+  CHECK(std::chrono::steady_clock::now() - start <= brief + 500ms + 300ms);  // the timeout, a tick, and the hand-over
+  ::close(told[0]);
+  ::close(told[1]);
+}

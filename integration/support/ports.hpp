@@ -1,0 +1,61 @@
+// Ports that misbehave.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
+#include <string>
+#include <vector>
+
+#include <sys/socket.h>
+
+namespace zklock::test {
+
+/// A port of 127.0.0.1 that is bound and does not listen: connections are refused for as long as this lives.
+class RefusingPort {
+ public:
+  RefusingPort() : socket_{context_, tcp::endpoint{boost::asio::ip::address_v4::loopback(), 0}} {}
+  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(socket_.local_endpoint().port()); }
+
+ private:
+  using tcp = boost::asio::ip::tcp;
+  boost::asio::io_context context_;
+  tcp::socket socket_;
+};
+
+/// A port whose connections are accepted, by the kernel, and never answered.
+class SilentPort {
+ public:
+  SilentPort() : acceptor_{context_, tcp::endpoint{boost::asio::ip::address_v4::loopback(), 0}} {}
+  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port()); }
+
+ private:
+  using tcp = boost::asio::ip::tcp;
+  boost::asio::io_context context_;
+  tcp::acceptor acceptor_;
+};
+
+/// A port that never answers at all: its queue of connections is full, so the kernel drops what comes.
+class BlackHolePort {
+ public:
+  BlackHolePort() : acceptor_{context_} {
+    acceptor_.open(tcp::v4());
+    acceptor_.bind({boost::asio::ip::address_v4::loopback(), 0});
+    acceptor_.listen(0);
+    for (int i = 0; i < 4; ++i) {
+      fillers_.emplace_back(context_, tcp::v4()).native_non_blocking(true);
+      const auto endpoint = acceptor_.local_endpoint();
+      static_cast<void>(::connect(fillers_.back().native_handle(), endpoint.data(),
+                                  static_cast<socklen_t>(endpoint.size())));  // in progress
+    }
+  }
+  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port()); }
+
+ private:
+  using tcp = boost::asio::ip::tcp;
+  boost::asio::io_context context_;
+  tcp::acceptor acceptor_;
+  std::vector<tcp::socket> fillers_;
+};
+
+}  // namespace zklock::test
