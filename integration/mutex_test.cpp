@@ -231,20 +231,21 @@ TEST_CASE_METHOD(Fixture, "a contender of another make is respected") {
       [&](auto token) { session.async_create("/test", "", CreateMode::persistent, std::move(token)); });
   outcome_of_operation<CreateResult>(
       [&](auto token) { session.async_create(path, "", CreateMode::persistent, std::move(token)); });
-  const auto [error, foreign] = outcome_of_operation<CreateResult>([&](auto token) {
+  const auto made = outcome_of_operation<CreateResult>([&](auto token) {
     session.async_create(path + "/_c_00000000-0000-4000-8000-000000000000-lock-", "10.0.0.1",
                          CreateMode::ephemeral_sequential, std::move(token));
   });
-  REQUIRE_FALSE(error);
+  REQUIRE_FALSE(std::get<0>(made));
+  const std::string foreign = std::get<1>(made).path;
   Pending<Lease> waiter;
   mutex.async_acquire(waiter.handler());
   REQUIRE(eventually([&] { return server.monitor("zk_watch_count") == 1; }));
   for (int i = 0; i < 50; ++i)  // a rewritten node wakes nobody
     outcome_of_operation<Stat>(
-        [&](auto token) { session.async_set_data(foreign.path, std::to_string(i), std::move(token)); });
+        [&](auto token) { session.async_set_data(foreign, std::to_string(i), std::move(token)); });
   CHECK(server.monitor("zk_watch_count") == 1);
   CHECK_FALSE(waiter.ready());
-  outcome_of_operation<>([&](auto token) { session.async_remove(foreign.path, std::move(token)); });
+  outcome_of_operation<>([&](auto token) { session.async_remove(foreign, std::move(token)); });
   CHECK_FALSE(std::get<0>(waiter.get()));
 }
 

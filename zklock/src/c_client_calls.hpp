@@ -5,18 +5,23 @@
 
 #include <zookeeper/zookeeper.h>
 
+#include <mutex>
+
 namespace zklock {
 
-/// Marks whose call into the library is under way on this thread: its callbacks find their driver by it.
+/// Marks whose call into the library is under way on this thread: its callbacks find their driver by it. One call at a
+/// time in the whole process: the library keeps a request counter and a text buffer in static variables (4.9). Calls do
+/// not nest.
 class CClientDriver::CallScope {
  public:
-  explicit CallScope(CClientDriver* driver) noexcept : saved_{std::exchange(current_, driver)} {}
-  ~CallScope() { current_ = saved_; }
+  explicit CallScope(CClientDriver* driver) : lock_{one_at_a_time_} { current_ = driver; }
+  ~CallScope() { current_ = nullptr; }
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
  private:
-  CClientDriver* saved_;
+  static inline std::mutex one_at_a_time_;
+  std::lock_guard<std::mutex> lock_;
 };
 
 /// What the library calls: each copies, finds the request by its id, and queues. No user code runs inside.

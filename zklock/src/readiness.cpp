@@ -11,6 +11,9 @@ namespace zklock {
 using Descriptor = asio::posix::basic_stream_descriptor<asio::any_io_executor>;
 
 struct SocketReadiness::Shared {
+  Shared(asio::any_io_executor executor, std::function<void(int)> callback)
+      : descriptor{std::move(executor)}, ready{std::move(callback)} {}
+
   Descriptor descriptor;
   std::function<void(int)> ready;
   int waiting = 0;               // bits that a wait is under way for
@@ -18,7 +21,7 @@ struct SocketReadiness::Shared {
 };
 
 SocketReadiness::SocketReadiness(asio::any_io_executor executor, std::function<void(int)> ready)
-    : shared_{std::make_shared<Shared>(Descriptor{std::move(executor)}, std::move(ready))} {}
+    : shared_{std::make_shared<Shared>(std::move(executor), std::move(ready))} {}
 
 void SocketReadiness::arm(int socket, int interest, bool unchanged) {
   if (!unchanged || socket != socket_) {
