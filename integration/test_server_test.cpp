@@ -1,3 +1,4 @@
+#include "../zklock/src/testing/port.hpp"
 #include "../zklock/src/testing/wire.hpp"
 #include "support/catch.hpp"
 
@@ -215,19 +216,35 @@ TEST_CASE("two servers run side by side") {
   CHECK(first.four_letter_word("ruok") == "imok");
 }
 
+// A polite program asks without SO_REUSEADDR, as Port does.
+Descriptor bound_socket(std::uint16_t port, int reuse_address) {
+  Descriptor socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  REQUIRE(::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &reuse_address, sizeof reuse_address) == 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) socket.reset();
+  return socket;
+}
+
+TEST_CASE("a port stays reserved while nobody listens on it") {
+  std::uint16_t number = 0;
+  {
+    const zklock::testing::Port port;
+    number = port.number();
+    CHECK_FALSE(bound_socket(number, 0));
+    const auto server = bound_socket(number, 1);
+    REQUIRE(server);
+    CHECK(::listen(server.get(), 10) == 0);
+  }
+  CHECK(bound_socket(number, 0));
+}
+
 TEST_CASE("a server whose port was taken while it was stopped says so") {
   TestServer server;
   server.stop();
-  Descriptor thief{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(server.port());
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  REQUIRE(::bind(thief.get(), generic, sizeof address) != 0);  // not a polite one
-  const int on = 1;
-  REQUIRE(::setsockopt(thief.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0);
-  REQUIRE(::bind(thief.get(), generic, sizeof address) == 0);
+  auto thief = bound_socket(server.port(), 1);
   REQUIRE(::listen(thief.get(), 10) == 0);
   CHECK(error_of([&] { server.start(); }).find("Address already in use") != std::string::npos);
   thief.reset();
@@ -251,18 +268,20 @@ TEST_CASE("end_session ends a session and takes its ephemeral nodes away") {
 
 TEST_CASE("end_session ends a session whose client fights for it") {
   TestServer server;
-  RawClient first{server.port()};
-  REQUIRE(first.create("/ephemeral", ephemeral) == 0);
-  std::jthread client{[&, session = first.session()](const std::stop_token& stop) {
-    while (!stop.stop_requested()) try {
-        RawClient again{server.port(), session, 300ms};
-        if (again.session().id == 0) return;
-        while (again.has("/ephemeral")) continue;
-      } catch (const std::runtime_error&) {  // thrown out by the other, or not answered: at once again
-      }
-  }};
-  CHECK(error_of([&] { server.end_session(first.session().id, first.session().password); }) == "");
-  CHECK(server.monitor("zk_ephemerals_count") == 0);
+  for (int round = 0; round < 5; ++round) {
+    RawClient first{server.port()};
+    REQUIRE(first.create("/ephemeral", ephemeral) == 0);
+    std::jthread client{[&, session = first.session()](const std::stop_token& stop) {
+      while (!stop.stop_requested()) try {
+          RawClient again{server.port(), session, 300ms};
+          if (again.session().id == 0) return;
+          while (again.has("/ephemeral")) continue;
+        } catch (const std::runtime_error&) {  // thrown out by the other, or not answered: at once again
+        }
+    }};
+    CHECK(error_of([&] { server.end_session(first.session().id, first.session().password); }) == "");
+    CHECK(server.monitor("zk_ephemerals_count") == 0);
+  }
 }
 
 TEST_CASE("end_session says so when it does not have its way") {

@@ -1,22 +1,22 @@
 #include "contention.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstdio>
 #include <utility>
 
 namespace zklock {
 
 std::optional<std::int32_t> parse_sequence(std::string_view name, std::string_view marker) noexcept {
-  constexpr std::size_t width = 10;
   const auto at = name.rfind(marker);
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view number = name.substr(at + marker.size());
-  const bool is_negative = number.starts_with('-');
-  const std::string_view digits = number.substr(is_negative ? 1 : 0);
-  if (digits.size() != width || !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }))
-    return std::nullopt;
   std::int32_t sequence = 0;
   if (std::from_chars(number.data(), number.data() + number.size(), sequence).ec != std::errc{}) return std::nullopt;
+  std::array<char, 16> as_server_writes{};
+  const int length = std::snprintf(as_server_writes.data(), as_server_writes.size(), "%010d", sequence);
+  if (number != std::string_view{as_server_writes.data(), static_cast<std::size_t>(length)}) return std::nullopt;
   return sequence;
 }
 

@@ -26,13 +26,13 @@ using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<
 /// The moment a call gives up; nothing: never.
 using Deadline = std::optional<Clock::time_point>;
 
-/// `wait` from now. Waits of more than a hundred years count as a hundred years, so that no sum overflows.
+/// `wait` from now: now if it is negative, and at most a hundred years, so that no sum overflows.
 template <class Rep, class Period>
 [[nodiscard]] Deadline after(std::chrono::duration<Rep, Period> wait) {
   constexpr std::chrono::hours longest{24 * 365 * 100};
-  using Wide = std::chrono::duration<double>;
-  if (std::chrono::duration_cast<Wide>(wait) >= std::chrono::duration_cast<Wide>(longest))
-    return Clock::now() + longest;
+  const std::chrono::duration<double> seconds = wait;
+  if (seconds < seconds.zero()) return Clock::now();
+  if (!(seconds < longest)) return Clock::now() + longest;  // not a number is for ever, too
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(wait);
 }
 

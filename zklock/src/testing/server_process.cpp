@@ -25,6 +25,8 @@ constexpr std::chrono::seconds patience{10};
 constexpr const char* guard_script = R"(
 trap '' PIPE
 directory=$1; shift
+/bin/mkdir -m 700 -- "$directory" || exit
+echo $$
 while read -r order; do
   case $order in
     start) "$@" </dev/null >>"$directory/server.log" 2>&1 & server=$!; echo $server ;;
@@ -112,6 +114,13 @@ ServerProcess::ServerProcess(std::filesystem::path directory, const std::vector<
   words.insert(words.end(), command.begin(), command.end());
   guard_pid_ = SpawnPlan{theirs}.run(std::move(words));
   socket_ = std::move(ours);
+  theirs.reset();
+  try {
+    (void)answer();
+  } catch (const std::exception& error) {
+    end_guard();
+    throw std::runtime_error{"cannot make the directory " + directory_.string() + ": " + error.what()};
+  }
 }
 
 ServerProcess::~ServerProcess() {
@@ -119,6 +128,12 @@ ServerProcess::~ServerProcess() {
     if (started()) send_signal(process_, SIGKILL);  // the guard would do it, unless somebody has killed the guard
   } catch (const std::exception&) {                 // a destructor has nobody to tell
   }
+  end_guard();
+  std::error_code ignored;
+  std::filesystem::remove_all(directory_, ignored);  // the same
+}
+
+void ServerProcess::end_guard() noexcept {
   socket_.reset();
   while (::waitpid(guard_pid_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
@@ -154,15 +169,19 @@ int ServerProcess::reap() {
 }
 
 int ServerProcess::order(std::string_view word) {
+  send_all(socket_, word, after(patience));
+  return answer();
+}
+
+int ServerProcess::answer() {
   const auto deadline = after(patience);
-  send_all(socket_, word, deadline);
-  std::string answer;
-  while (!answer.ends_with('\n')) {
+  std::string line;
+  while (!line.ends_with('\n')) {
     const auto bytes = receive_some(socket_, 64, deadline);
     if (bytes.empty()) throw std::runtime_error{"the guard of the server has died"};
-    answer += bytes;
+    line += bytes;
   }
-  return std::stoi(answer);
+  return std::stoi(line);
 }
 
 }  // namespace zklock::testing

@@ -15,11 +15,12 @@ namespace zklock::testing {
 /// closes the socket; then the guard kills the process and removes the directory. That needs no signal handler, no
 /// PR_SET_PDEATHSIG (which is about the thread that forked, not its process) and no time limit.
 ///
-/// Errors: std::runtime_error. Threads: one thread at a time. The destructor does at once what the guard would do, and
-/// leaves no child process.
+/// Errors: std::runtime_error. Threads: one thread at a time. The destructor ends everything, and leaves no child
+/// process.
 class ServerProcess {
  public:
-  /// Starts the guard alone. The command's output will go to log_file() of the directory, which must exist.
+  /// Starts the guard alone, which makes the directory: there is no moment at which it exists unguarded. The name must
+  /// be new. The command's output will go to log_file().
   ServerProcess(std::filesystem::path directory, const std::vector<std::string>& command);
   ~ServerProcess();
   ServerProcess(const ServerProcess&) = delete;
@@ -41,10 +42,13 @@ class ServerProcess {
   /// Takes note of its end, after wait_end: the exit status as the shell has it, 128 + n for signal n.
   int reap();
 
+  [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
   [[nodiscard]] std::filesystem::path log_file() const { return directory_ / "server.log"; }
 
  private:
   [[nodiscard]] int order(std::string_view word);
+  [[nodiscard]] int answer();
+  void end_guard() noexcept;
 
   std::filesystem::path directory_;
   Descriptor socket_;  // to the guard

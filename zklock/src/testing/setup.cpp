@@ -1,11 +1,11 @@
 #include "setup.hpp"
 
-#include "descriptor.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <random>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 
@@ -23,15 +23,11 @@ void require(bool condition, const char* rule) {
 
 }  // namespace
 
-TemporaryDirectory::TemporaryDirectory() {
-  auto pattern = (fs::absolute(fs::temp_directory_path()) / "zklock-server-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw_errno("mkdtemp");
-  path_ = pattern;
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
+fs::path new_directory_name() {
+  std::random_device random;
+  std::ostringstream name;
+  name << "zklock-server-" << std::hex << random() << random();
+  return fs::absolute(fs::temp_directory_path()) / name.str();
 }
 
 TestServerOptions checked(TestServerOptions options) {

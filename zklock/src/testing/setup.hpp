@@ -10,19 +10,8 @@
 
 namespace zklock::testing {
 
-/// A new directory below the system's temporary one, removed with all that is in it.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  ~TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+/// A name below the system's temporary directory that nothing has.
+[[nodiscard]] std::filesystem::path new_directory_name();
 
 /// The options with the class path filled in. Throws std::invalid_argument.
 [[nodiscard]] TestServerOptions checked(TestServerOptions options);

@@ -42,13 +42,16 @@ bool has_session(const std::string& dump, std::int64_t id) {
 }  // namespace
 
 struct TestServer::Impl {
-  explicit Impl(TestServerOptions given) : options{checked(std::move(given))} {
+  explicit Impl(TestServerOptions given) : Impl{checked(std::move(given)), new_directory_name()} {}
+
+  Impl(const TestServerOptions& good, const std::filesystem::path& directory)
+      : options{good}, process{directory, command(options, directory)} {
     for (int attempts = 5; !try_first_launch(attempts == 1); --attempts) port = Port{};
   }
 
   // False: the port was taken, which only a program that binds with SO_REUSEADDR can have done.
   bool try_first_launch(bool last_attempt) {
-    write_configuration(directory.path(), port.number(), options.tick);
+    write_configuration(process.directory(), port.number(), options.tick);
     try {
       launch();
       return true;
@@ -80,7 +83,7 @@ struct TestServer::Impl {
   [[nodiscard]] bool serves(Deadline deadline) const {
     try {
       const auto answer = wire::four_letter_word(port.number(), "conf", deadline);
-      return answer.find(data_directory(directory.path()).string()) != std::string::npos;
+      return answer.find(data_directory(process.directory()).string()) != std::string::npos;
     } catch (const std::runtime_error&) {
       return false;
     }
@@ -111,10 +114,9 @@ struct TestServer::Impl {
   }
 
   TestServerOptions options;
-  TemporaryDirectory directory;
   Port port;
   std::uintmax_t log_begin = 0;
-  ServerProcess process{directory.path(), command(options, directory.path())};
+  ServerProcess process;
 };
 
 TestServer::TestServer(TestServerOptions options) : impl_{std::make_unique<Impl>(std::move(options))} {}
@@ -125,7 +127,7 @@ TestServer& TestServer::operator=(TestServer&&) noexcept = default;
 std::string TestServer::connect_string() const { return "127.0.0.1:" + std::to_string(port()); }
 std::uint16_t TestServer::port() const noexcept { return impl_->port.number(); }
 int TestServer::pid() const noexcept { return impl_->process.pid(); }
-const std::filesystem::path& TestServer::directory() const noexcept { return impl_->directory.path(); }
+const std::filesystem::path& TestServer::directory() const noexcept { return impl_->process.directory(); }
 
 void TestServer::stop() { impl_->end(SIGTERM); }
 void TestServer::kill() { impl_->end(SIGKILL); }

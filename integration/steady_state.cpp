@@ -1,0 +1,21 @@
+// What steady_state_test.sh watches: twenty uncontended locks between two marks on standard error.
+#include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/testing/test_server.hpp>
+
+#include <unistd.h>
+
+int main() {
+  using namespace std::chrono_literals;
+  zklock::testing::TestServer server{{.container_check = 1h}};  // else the directory is removed between two locks
+  zklock::Client client{{.connect_string = server.connect_string(), .session_timeout = 10s}};
+  zklock::InterProcessMutex mutex{client, "/locks/steady"};
+  const auto cycle = [&] {
+    mutex.acquire();
+    mutex.release();
+  };
+  cycle();  // makes the directory
+  cycle();
+  if (::write(STDERR_FILENO, "BEGIN\n", 6) != 6) return 1;
+  for (int i = 0; i < 20; ++i) cycle();
+  return ::write(STDERR_FILENO, "END\n", 4) == 4 ? 0 : 1;
+}

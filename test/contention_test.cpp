@@ -1,0 +1,103 @@
+// Who is first in line.
+#include "contention.hpp"
+
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <random>
+
+using namespace zklock;
+
+namespace {
+
+const std::string uuid = "_c_5f0c1d2e-3a4b-4c5d-8e6f-708192a3b4c5-";
+
+std::string node(const std::string& sequence) { return uuid + "lock-" + sequence; }
+
+}  // namespace
+
+TEST_CASE("the sequence number is what the server writes after the last marker") {
+  struct Row {
+    std::string name;
+    std::optional<std::int32_t> sequence;
+  };
+  const Row rows[] = {
+      {node("0000000000"), 0},
+      {node("0000000042"), 42},
+      {node("2147483647"), INT32_MAX},
+      {node("-2147483648"), INT32_MIN},
+      {node("-000000001"), -1},
+      {node("-1000000000"), -1000000000},
+      {node("-0000000001"), std::nullopt},
+      {"lock-0000000007", 7},
+      {"lock-lock-0000000007", 7},
+      {"lock-0000000007-lock-0000000008", 8},
+      {node("2147483648"), std::nullopt},  // not an int
+      {node("000000001"), std::nullopt},
+      {node("00000000001"), std::nullopt},
+      {node("+000000001"), std::nullopt},
+      {node("--000000001"), std::nullopt},
+      {node("000000000x"), std::nullopt},
+      {node(" 000000001"), std::nullopt},
+      {node("000000000\xd9\xa1"), std::nullopt},  // an Arabic digit
+      {node(""), std::nullopt},
+      {"0000000001", std::nullopt},
+      {uuid + "__READ__0000000001", std::nullopt},
+      {"0123456789abcdef__lock__0000000001", std::nullopt},
+      {"lock-0000000001 ", std::nullopt},
+      {"", std::nullopt},
+  };
+  for (const Row& row : rows) {
+    INFO(row.name);
+    CHECK(parse_sequence(row.name, mutex_marker) == row.sequence);
+  }
+}
+
+TEST_CASE("a contender waits for the nearest one ahead of it") {
+  using Verdict = Contention::Verdict;
+  const std::string a = "_c_b-lock-0000000003";
+  const std::string b = "_c_a-lock-0000000007";
+  const std::string c = "_c_c-lock-0000000012";
+  struct Row {
+    std::vector<std::string> children;
+    std::string own;
+    Verdict verdict;
+    std::string predecessor;
+  };
+  const Row rows[] = {
+      {{a}, a, Verdict::first, ""},
+      {{c, a, b}, a, Verdict::first, ""},
+      {{c, a, b}, b, Verdict::behind, a},
+      {{a, b, c}, c, Verdict::behind, b},
+      {{a, c}, c, Verdict::behind, a},
+      {{a, b}, c, Verdict::missing, ""},
+      {{}, a, Verdict::missing, ""},
+      {{"junk", "0000000001", "lock-1", a}, a, Verdict::first, ""},
+      {{"junk", a}, "junk", Verdict::missing, ""},
+      {{"_c_z-lock--000000001", a}, a, Verdict::behind, "_c_z-lock--000000001"},
+      {{"_c_x-lock-0000000003", a}, "_c_x-lock-0000000003", Verdict::behind, a},  // a tie: by name
+      {{"_c_x-lock-0000000003", a}, a, Verdict::first, ""},
+  };
+  for (const Row& row : rows) {
+    const Contention contention = contend(row.children, row.own, mutex_marker);
+    CHECK(contention.verdict == row.verdict);
+    CHECK(contention.predecessor == row.predecessor);
+  }
+}
+
+TEST_CASE("whatever the order of the list, exactly one is first, and the others form one chain") {
+  std::mt19937 random{7};
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::string> children;
+    for (int i = 0; i < 1 + round % 20; ++i) {
+      std::string digits = std::to_string(random() % 2'000'000'000);
+      children.push_back("_c_" + std::to_string(i) + "-lock-" + std::string(10 - digits.size(), '0') + digits);
+    }
+    const std::vector<std::string> line = line_up(children, mutex_marker);
+    REQUIRE(line.size() == children.size());
+    std::shuffle(children.begin(), children.end(), random);
+    CHECK(contend(children, line.front(), mutex_marker).verdict == Contention::Verdict::first);
+    for (std::size_t i = 1; i < line.size(); ++i)
+      CHECK(contend(children, line[i], mutex_marker).predecessor == line[i - 1]);
+  }
+}

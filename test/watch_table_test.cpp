@@ -1,0 +1,76 @@
+// Who waits on which watch.
+#include "watch_table.hpp"
+
+#include "support/catch.hpp"
+
+using namespace zklock;
+
+namespace {
+
+struct Nobody final : WatchSink {
+  void on_watch_event(error_code, WatchEventType) override {}
+};
+
+std::shared_ptr<WatchSink> waiter() { return std::make_shared<Nobody>(); }
+
+}  // namespace
+
+TEST_CASE("all who wait on one place share an entry, which fires once for each") {
+  WatchTable table;
+  const auto one = waiter();
+  const auto two = waiter();
+  const auto id = table.begin(WatchKind::children, "/a");
+  CHECK_FALSE(table.finish(id, true, one));
+  CHECK(table.begin(WatchKind::children, "/a") == id);
+  CHECK_FALSE(table.finish(id, true, two));
+  CHECK(table.begin(WatchKind::data, "/a") != id);
+  CHECK(table.fire(id) == std::vector{one, two});
+  CHECK(table.fire(id).empty());
+  CHECK_FALSE(table.in_use({WatchKind::children, "/a"}));
+}
+
+TEST_CASE("the last to give up is told to remove the watch, the others are not") {
+  WatchTable table;
+  const auto one = waiter();
+  const auto two = waiter();
+  const auto id = table.begin(WatchKind::children, "/a");
+  static_cast<void>(table.finish(id, true, one));
+  static_cast<void>(table.begin(WatchKind::children, "/a"));
+  static_cast<void>(table.finish(id, true, two));
+  CHECK_FALSE(table.forget(*one));
+  CHECK_FALSE(table.forget(*one));
+  CHECK(table.forget(*two) == id);
+  CHECK(table.end(id) == WatchTable::Place{WatchKind::children, "/a"});
+}
+
+TEST_CASE("a read under way keeps the entry: its reply sets the watch again") {
+  WatchTable table;
+  const auto one = waiter();
+  const auto id = table.begin(WatchKind::data, "/a");
+  static_cast<void>(table.finish(id, true, one));
+  static_cast<void>(table.begin(WatchKind::data, "/a"));
+  SECTION("when the others give up") { CHECK_FALSE(table.forget(*one)); }
+  SECTION("when it fires") { CHECK(table.fire(id).size() == 1); }
+  CHECK(table.finish(id, true, nullptr));  // nobody wants it: to be removed
+  CHECK(table.unused(id));
+  CHECK(table.end(id));
+}
+
+TEST_CASE("a read that failed leaves nothing to remove") {
+  WatchTable table;
+  const auto id = table.begin(WatchKind::data, "/a");
+  CHECK(table.finish(id, false, waiter()));
+  CHECK_FALSE(table.end(id));
+  CHECK_FALSE(table.in_use({WatchKind::data, "/a"}));
+}
+
+TEST_CASE("the end of the session reaches everybody once") {
+  WatchTable table;
+  const auto one = waiter();
+  const auto two = waiter();
+  static_cast<void>(table.finish(table.begin(WatchKind::data, "/a"), true, one));
+  static_cast<void>(table.finish(table.begin(WatchKind::data, "/b"), true, two));
+  CHECK(table.drain().size() == 2);
+  CHECK(table.drain().empty());
+  CHECK_FALSE(table.forget(*one));
+}
