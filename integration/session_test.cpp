@@ -221,6 +221,25 @@ TEST_CASE_METHOD(Fixture, "any completion token does") {
   }
 }
 
+TEST_CASE("nodes with a time to live: made where the server allows it, a clear error where it does not") {
+  const auto create = [](const testing::TestServer& server, CreateMode mode, std::chrono::milliseconds ttl) {
+    const Client client = make_client(server);
+    const Session session = connected_session(client);
+    return outcome_of_operation<CreateResult>(
+        [&](auto token) { session.async_create("/ttl", "", mode, ttl, std::move(token)); });
+  };
+  CHECK(std::get<0>(create(shared_server(), CreateMode::persistent_ttl, 1s)) == Error::unimplemented);
+  const testing::TestServer server{{.jvm_options = {"-Dzookeeper.extendedTypesEnabled=true"}}};
+  CHECK_FALSE(std::get<0>(create(server, CreateMode::persistent_ttl, 1h)));
+  const auto [error, node] = create(server, CreateMode::persistent_sequential_ttl, 1h);
+  CHECK_FALSE(error);
+  CHECK(node.path == "/ttl0000000001");
+  CHECK(std::get<0>(create(server, CreateMode::persistent, 1s)) == Error::invalid_create_mode);
+  CHECK(std::get<0>(create(server, CreateMode::persistent_ttl, 0ms)) == Error::invalid_create_mode);
+  CHECK(std::get<0>(create(server, CreateMode::persistent_ttl, -1ms)) == Error::invalid_timeout);
+  CHECK(std::get<0>(create(server, CreateMode::persistent_ttl, 300'000h * 24)) == Error::invalid_timeout);
+}
+
 TEST_CASE("a chroot is the client's root, going out and coming back") {
   auto& server = shared_server();
   const Client plain = make_client(server);

@@ -66,8 +66,8 @@ int CClientDriver::call(const Request& request, void* context, void* watch_conte
   const watcher_fn watcher = watch_context ? &Callbacks::on_watch : nullptr;
   switch (request.operation) {
     case Operation::create:
-      return zoo_acreate2(handle_, path, data, length, &ZOO_OPEN_ACL_UNSAFE, static_cast<int>(request.mode),
-                          &Callbacks::on_create, context);
+      return zoo_acreate2_ttl(handle_, path, data, length, &ZOO_OPEN_ACL_UNSAFE, static_cast<int>(request.mode),
+                              has_ttl(request.mode) ? request.ttl.count() : -1, &Callbacks::on_create, context);
     case Operation::remove: return zoo_adelete(handle_, path, request.version, &Callbacks::on_void, context);
     case Operation::exists: return zoo_awexists(handle_, path, watcher, watch_context, &Callbacks::on_stat, context);
     case Operation::get_data: return zoo_awget(handle_, path, watcher, watch_context, &Callbacks::on_data, context);

@@ -7,6 +7,7 @@
 #include <zklock/session.hpp>
 #include <zklock/stat.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,6 +24,7 @@ struct Request {
   std::string path;
   std::string data{};
   CreateMode mode = CreateMode::persistent;
+  std::chrono::milliseconds ttl{0};
   std::int32_t version = -1;
 };
 

@@ -17,11 +17,16 @@ namespace {
 // connection (83).
 constexpr std::size_t max_frame = 1'048'575 - 1'024;
 
+// What fits beside the server's marks in a node's owner field (EphemeralType of ZooKeeper 3.8).
+constexpr std::chrono::milliseconds longest_ttl{(std::int64_t{1} << 40) - 1};
+
 error_code find_fault(const Request& request) {
   if (find_path_flaw(request.path)) return make_error_code(Error::invalid_path);
   if (request.path.size() + request.data.size() > max_frame) return make_error_code(Error::payload_too_large);
-  if (request.operation == Operation::create && has_ttl(request.mode))
+  if (request.operation == Operation::create && has_ttl(request.mode) != (request.ttl != std::chrono::milliseconds{0}))
     return make_error_code(Error::invalid_create_mode);
+  if (request.ttl < std::chrono::milliseconds{0} || request.ttl > longest_ttl)
+    return make_error_code(Error::invalid_timeout);
   return {};
 }
 
@@ -115,8 +120,10 @@ std::optional<Stat> to_existence(Reply& reply) {
 }  // namespace
 
 void start_create(SessionHandle session, std::string path, std::string data, CreateMode mode,
-                  Handler<CreateResult> handler) {
-  launch(std::move(session), std::move(handler), {Operation::create, std::move(path), std::move(data), mode}, nullptr,
+                  std::chrono::milliseconds ttl, Handler<CreateResult> handler) {
+  Request request{
+      .operation = Operation::create, .path = std::move(path), .data = std::move(data), .mode = mode, .ttl = ttl};
+  launch(std::move(session), std::move(handler), std::move(request), nullptr,
          [](Reply& reply, SessionCore& core, WatchHandle) {
            return std::tuple{reply.error ? CreateResult{}
                                          : CreateResult{core.from_server(std::move(reply.path)), reply.stat}};

@@ -45,7 +45,7 @@ using SessionHandle = std::shared_ptr<SessionCore>;
 using Children = std::vector<std::string>;
 
 void start_create(SessionHandle session, std::string path, std::string data, CreateMode mode,
-                  Handler<CreateResult> handler);
+                  std::chrono::milliseconds ttl, Handler<CreateResult> handler);
 void start_remove(SessionHandle session, std::string path, std::int32_t version, Handler<> handler);
 void start_exists(SessionHandle session, std::string path, Handler<std::optional<Stat>> handler);
 void start_exists_and_watch(SessionHandle session, std::string path, Handler<std::optional<Stat>, Watch> handler);
@@ -102,11 +102,22 @@ class Session {
   ///
   /// Signature     void(error_code, CreateResult)
   /// Errors        no_node (no parent), node_exists, no_children_for_ephemerals, no_auth; invalid_create_mode for the
-  /// modes with a time to live
+  ///               modes with a time to live, which take one more argument
   template <asio::completion_token_for<void(error_code, CreateResult)> Token = asio::deferred_t>
   auto async_create(std::string path, std::string data, CreateMode mode, Token&& token = {}) const {
-    return detail::initiate<void(error_code, CreateResult), &detail::start_create>(
-        std::forward<Token>(token), core_, std::move(path), std::move(data), mode);
+    return initiate_create(std::move(path), std::move(data), mode, std::chrono::milliseconds{0},
+                           std::forward<Token>(token));
+  }
+
+  /// Creates a node that the server deletes once it has been unchanged and childless for `ttl`, 1 ms to 2^40 ms.
+  ///
+  /// Signature     void(error_code, CreateResult)
+  /// Errors        as above, and unimplemented: the server must run with zookeeper.extendedTypesEnabled;
+  ///               invalid_create_mode for the modes without a time to live; invalid_timeout
+  template <asio::completion_token_for<void(error_code, CreateResult)> Token = asio::deferred_t>
+  auto async_create(std::string path, std::string data, CreateMode mode, std::chrono::milliseconds ttl,
+                    Token&& token = {}) const {
+    return initiate_create(std::move(path), std::move(data), mode, ttl, std::forward<Token>(token));
   }
 
   /// Deletes a node that has no children, whatever its version.
@@ -218,6 +229,13 @@ class Session {
   }
 
  private:
+  template <class Token>
+  auto initiate_create(std::string path, std::string data, CreateMode mode, std::chrono::milliseconds ttl,
+                       Token&& token) const {
+    return detail::initiate<void(error_code, CreateResult), &detail::start_create>(
+        std::forward<Token>(token), core_, std::move(path), std::move(data), mode, ttl);
+  }
+
   detail::SessionHandle core_;
 };
 
