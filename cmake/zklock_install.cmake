@@ -1,4 +1,9 @@
 # install(): the libraries, their headers, the program, and the package that find_package(zklock) reads.
+option(ZKLOCK_INSTALL "Make the rules that install zklock" ${PROJECT_IS_TOP_LEVEL})
+if(NOT ZKLOCK_INSTALL)
+  return()
+endif()
+
 include(CMakePackageConfigHelpers)
 
 set(zklock_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/zklock")

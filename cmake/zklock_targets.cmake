@@ -5,10 +5,20 @@ target_compile_options(zklock_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconv
 
 add_library(zklock_sanitizers INTERFACE)
 if(ZKLOCK_SANITIZE)
-  # -fno-sanitize=function: clang's check misreads the resume pointers of coroutines.
-  target_compile_options(zklock_sanitizers INTERFACE -fsanitize=${ZKLOCK_SANITIZE} -fno-omit-frame-pointer
-    $<$<AND:$<CXX_COMPILER_ID:Clang>,$<STREQUAL:${ZKLOCK_SANITIZE},address$<COMMA>undefined>>:-fno-sanitize=function>)
+  # No recovery: an error that only prints does not fail a test. clang's "function" check misreads the resume pointers of
+  # coroutines.
+  target_compile_options(zklock_sanitizers INTERFACE -fsanitize=${ZKLOCK_SANITIZE} -fno-sanitize-recover=all
+    -fno-omit-frame-pointer)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND ZKLOCK_SANITIZE MATCHES "undefined")
+    target_compile_options(zklock_sanitizers INTERFACE -fno-sanitize=function)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # which takes the code that a sanitizer adds for the program's
+    target_compile_options(zklock_sanitizers INTERFACE -Wno-maybe-uninitialized)
+  endif()
   target_link_options(zklock_sanitizers INTERFACE -fsanitize=${ZKLOCK_SANITIZE})
+  # Their options, built into each executable.
+  target_sources(zklock_sanitizers INTERFACE
+    $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${CMAKE_CURRENT_LIST_DIR}/sanitizer_defaults.cpp>)
 endif()
 
 # Applies the house's flags to a target of ours. Usage: zklock_house_rules(TARGET)

@@ -1,6 +1,7 @@
 // InterProcessMutex while servers, sessions and processes die.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
+#include "support/proxy.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -34,7 +35,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "waiters keep their places while the server is killed and restarted") {
+TEST_CASE_METHOD(Fixture, "waiters keep their places while the server is killed and restarted", "[faults]") {
   const Client other = make_client(server, 8s);
   const InterProcessMutex theirs{other, path};
   static_cast<void>(connected_session(other));
@@ -63,7 +64,7 @@ TEST_CASE_METHOD(Fixture, "waiters keep their places while the server is killed 
   CHECK(leaves_no_trace(server, client.session(), path));
 }
 
-TEST_CASE_METHOD(Fixture, "a release while the server is away is done when it is back") {
+TEST_CASE_METHOD(Fixture, "a release while the server is away is done when it is back", "[faults]") {
   const Client other = make_client(server, 8s);
   const InterProcessMutex theirs{other, path};
   SECTION("in the background") {
@@ -87,38 +88,73 @@ TEST_CASE_METHOD(Fixture, "a release while the server is away is done when it is
   CHECK(other.session().state() == SessionState::connected);
 }
 
-TEST_CASE_METHOD(Fixture, "a create that was carried out after the link was given up is found again, not repeated") {
-  const Client other = make_client(server, 9s);
+TEST_CASE_METHOD(Fixture, "a create whose reply was lost is found again, not repeated", "[faults]") {
+  Proxy proxy{server.port()};
+  const Client other{{.connect_string = proxy.address(), .session_timeout = 9s}};
   const InterProcessMutex theirs{other, path};
-  { const Lease warm = acquire(theirs); }
-  REQUIRE(eventually([&] { return queue_length() == 0; }));
-  const Session their_session = other.session();
+  const Session their_session = connected_session(other);
+  const Lease ahead = acquire(mutex);  // keeps the directory, and the attempt in line
   asio::cancellation_signal cancel;
   Pending<Lease> pending;
-  server.pause();  // what is sent now waits in the server's socket
+  proxy.hold_replies();
   theirs.async_acquire(asio::bind_cancellation_slot(cancel.slot(), pending.handler()));
-  REQUIRE(eventually([&] { return their_session.state() == SessionState::suspended; }));
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
   SECTION("by the attempt") {
-    server.resume();
-    auto [error, lease] = pending.get();
-    REQUIRE_FALSE(error);
-    CHECK(lease.is_held());
-    REQUIRE(client.wait_connected(20s));
-    CHECK(queue_length() == 1);
-    lease = Lease{};
+    proxy.cut();
+    REQUIRE(eventually([&] { return server.monitor("zk_watch_count") == 1; }));
+    CHECK(queue_length() == 2);
+    CHECK_FALSE(pending.ready());
+    cancel.emit(asio::cancellation_type::terminal);
   }
   SECTION("by the clean-up, if the attempt was cancelled meanwhile") {
     cancel.emit(asio::cancellation_type::terminal);
     CHECK(std::get<0>(pending.get(1s)) == asio::error::operation_aborted);
-    server.resume();
+    proxy.cut();
   }
-  REQUIRE(client.wait_connected(20s));
-  CHECK(leaves_no_trace(server, client.session(), path));
+  CHECK(eventually([&] { return queue_length() == 1 && server.monitor("zk_watch_count") == 0; }));
   CHECK(other.session() == their_session);
-  CHECK(other.session().state() == SessionState::connected);
+  CHECK(their_session.state() == SessionState::connected);
 }
 
-TEST_CASE_METHOD(Fixture, "a waiter whose session is ended stands in line again") {
+TEST_CASE_METHOD(Fixture, "a create that never reached the server is made once", "[faults]") {
+  const Client other = make_client(server, 9s);
+  const InterProcessMutex theirs{other, path};
+  const Session their_session = connected_session(other);
+  Pending<Lease> pending;
+  server.pause();  // what is sent now waits in the server's socket, and goes with it
+  theirs.async_acquire(pending.handler());
+  REQUIRE(eventually([&] { return their_session.state() == SessionState::suspended; }));
+  server.resume();
+  auto [error, lease] = pending.get();
+  REQUIRE_FALSE(error);
+  CHECK(lease.is_held());
+  REQUIRE(client.wait_connected(20s));
+  CHECK(queue_length() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a release whose reply was lost is done, and reported as done", "[faults]") {
+  Proxy proxy{server.port()};
+  const Client other{{.connect_string = proxy.address(), .session_timeout = 9s}};
+  const InterProcessMutex theirs{other, path};
+  Lease lease = acquire(theirs);
+  const Lease behind = [&] {
+    Pending<Lease> waiter;
+    mutex.async_acquire(waiter.handler());
+    REQUIRE(eventually([&] { return queue_length() == 2; }));
+    proxy.hold_replies();
+    Pending<> released;
+    lease.async_release(released.handler());
+    auto [error, next] = waiter.get();  // so the delete was carried out
+    REQUIRE_FALSE(error);
+    CHECK_FALSE(released.ready());
+    proxy.cut();
+    CHECK_FALSE(std::get<0>(released.get()));
+    return std::move(next);
+  }();
+  CHECK(behind.is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "a waiter whose session is ended stands in line again", "[faults]") {
   const Client other = make_client(server, brief);
   const InterProcessMutex theirs{other, path};
   Lease holder = acquire(theirs);
@@ -134,7 +170,7 @@ TEST_CASE_METHOD(Fixture, "a waiter whose session is ended stands in line again"
   CHECK(lease.is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "a holder whose session is ended is told, cannot nest, and can start afresh") {
+TEST_CASE_METHOD(Fixture, "a holder whose session is ended is told, cannot nest, and can start afresh", "[faults]") {
   Lease lease = acquire(mutex);
   Pending<> lost;
   lease.async_wait_lost(lost.handler());
@@ -159,7 +195,7 @@ TEST_CASE_METHOD(Fixture, "a holder whose session is ended is told, cannot nest,
   mutex.release();
 }
 
-TEST_CASE_METHOD(Fixture, "a holder that cannot reach the server is told within the session timeout") {
+TEST_CASE_METHOD(Fixture, "a holder that cannot reach the server is told within the session timeout", "[faults]") {
   Lease lease = acquire(mutex);
   Pending<> lost;
   lease.async_wait_lost(lost.handler());
@@ -171,7 +207,8 @@ TEST_CASE_METHOD(Fixture, "a holder that cannot reach the server is told within 
   server.resume();
 }
 
-TEST_CASE_METHOD(Fixture, "a deadline holds while the server is away, and leaves no trace when it is back") {
+TEST_CASE_METHOD(Fixture, "a deadline holds while the server is away, and leaves no trace when it is back",
+                 "[faults]") {
   { const Lease warm = acquire(mutex); }
   const Client other = make_client(server, 9s);
   const InterProcessMutex theirs{other, path};
@@ -187,7 +224,7 @@ TEST_CASE_METHOD(Fixture, "a deadline holds while the server is away, and leaves
   CHECK(leaves_no_trace(server, client.session(), path));
 }
 
-TEST_CASE_METHOD(Fixture, "an operator who deletes a waiter's node sends it to the end of the line") {
+TEST_CASE_METHOD(Fixture, "an operator who deletes a waiter's node sends it to the end of the line", "[faults]") {
   Lease holder = acquire(mutex);
   Pending<Lease> first;
   mutex.async_acquire(first.handler());
@@ -202,7 +239,7 @@ TEST_CASE_METHOD(Fixture, "an operator who deletes a waiter's node sends it to t
   CHECK(lease.node_path() != line.at(1).node_path);
 }
 
-TEST_CASE("a holder killed by SIGKILL is succeeded within the session timeout and a tick") {
+TEST_CASE("a holder killed by SIGKILL is succeeded within the session timeout and a tick", "[faults]") {
   testing::TestServer server;
   int told[2];
   REQUIRE(::pipe(told) == 0);

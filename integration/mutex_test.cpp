@@ -240,9 +240,11 @@ TEST_CASE_METHOD(Fixture, "a contender of another make is respected") {
   Pending<Lease> waiter;
   mutex.async_acquire(waiter.handler());
   REQUIRE(eventually([&] { return server.monitor("zk_watch_count") == 1; }));
+  const auto received = server.monitor("zk_packets_received");
   for (int i = 0; i < 50; ++i)  // a rewritten node wakes nobody
     outcome_of_operation<Stat>(
         [&](auto token) { session.async_set_data(foreign, std::to_string(i), std::move(token)); });
+  CHECK(server.monitor("zk_packets_received") - received <= 50 + 3);  // ours, our look at the counter, and pings
   CHECK(server.monitor("zk_watch_count") == 1);
   CHECK_FALSE(waiter.ready());
   outcome_of_operation<>([&](auto token) { session.async_remove(foreign, std::move(token)); });

@@ -211,6 +211,14 @@ TEST_CASE_METHOD(Fixture, "any completion token does") {
     context.run();
     CHECK(read == "data");
   }
+  SECTION("a function bound to an executor, which the operation keeps at work") {
+    asio::io_context context;
+    std::string read;
+    session.async_get_data(path,
+                           asio::bind_executor(context, [&](error_code, DataResult result) { read = result.data; }));
+    context.run();
+    CHECK(read == "data");
+  }
   SECTION("a plain function, which does not run on the I/O thread") {
     Pending<> checked;
     session.async_sync("/", [&, handler = checked.handler()](error_code error) mutable {

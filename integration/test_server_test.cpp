@@ -404,7 +404,8 @@ TEST_CASE("a machine without Java or without ZooKeeper's classes gets a clear er
   ::setenv("PATH", "/nonexistent", 1);
   const auto no_java = error_of([] { TestServer server; });
   ::setenv("PATH", path.c_str(), 1);
-  CHECK(no_java.find("java: not found") != std::string::npos);
+  CHECK(no_java.find("java: ") != std::string::npos);  // the rest is the shell's
+  CHECK(no_java.find("ZKLOCK_TEST_CLASSPATH") != std::string::npos);
   CHECK(std::chrono::steady_clock::now() - begin < 5s);
 }
 

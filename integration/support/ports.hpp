@@ -4,7 +4,9 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
+#include <atomic>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <sys/socket.h>
@@ -33,6 +35,37 @@ class SilentPort {
   using tcp = boost::asio::ip::tcp;
   boost::asio::io_context context_;
   tcp::acceptor acceptor_;
+};
+
+/// A port that closes each connection as soon as it has accepted it, and counts them. Runs a thread of its own.
+class SlammingPort {
+ public:
+  SlammingPort() : acceptor_{context_, tcp::endpoint{boost::asio::ip::address_v4::loopback(), 0}} {
+    accept();
+    thread_ = std::thread{[this] { context_.run(); }};
+  }
+  ~SlammingPort() {
+    context_.stop();
+    thread_.join();
+  }
+  SlammingPort(const SlammingPort&) = delete;
+  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port()); }
+  [[nodiscard]] int connections() const { return connections_; }
+
+ private:
+  using tcp = boost::asio::ip::tcp;
+  void accept() {
+    acceptor_.async_accept([this](boost::system::error_code error, tcp::socket) {
+      if (error) return;
+      ++connections_;
+      accept();
+    });
+  }
+
+  boost::asio::io_context context_;
+  tcp::acceptor acceptor_;
+  std::atomic<int> connections_{0};
+  std::thread thread_;
 };
 
 /// A port that never answers at all: its queue of connections is full, so the kernel drops what comes.

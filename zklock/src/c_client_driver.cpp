@@ -225,7 +225,8 @@ void CClientDriver::back_off() {
 /// One server that takes the connection and says nothing must not cost the session: the library itself would wait for
 /// 2/3 of it (134).
 Clock::duration CClientDriver::connect_limit() const {
-  return session_timeout_ / (2 * std::max<std::size_t>(options_.servers.size(), 1));
+  const std::size_t addresses = options_.servers.size() | 1;  // see odd_list
+  return session_timeout_ / (2 * addresses);
 }
 
 bool CClientDriver::connect_is_overdue() {

@@ -80,7 +80,7 @@ int CClientDriver::call(const Request& request, void* context, void* watch_conte
   return ZBADARGUMENTS;
 }
 
-/// The slot stays until the reply has come, which decides whether there is a watch to give up (18).
+/// The slot stays until the reply has come, which decides whether there is a watch to give up (20).
 void CClientDriver::forget(RequestId id) {
   if (Pending* pending = requests_.find(id)) {
     pending->sink.reset();
