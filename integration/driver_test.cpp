@@ -5,8 +5,7 @@
 
 #include <ctime>
 #include <filesystem>
-
-#include <sys/resource.h>
+#include <thread>
 
 using namespace zklock;
 using namespace zklock::test;
@@ -240,4 +239,23 @@ TEST_CASE("clients come and go without leaving threads or descriptors behind", "
   const auto threads =
       std::distance(std::filesystem::directory_iterator{"/proc/self/task"}, std::filesystem::directory_iterator{});
   CHECK(threads <= 2);
+}
+
+TEST_CASE("closing twice, and from several threads at once, closes once", "[faults]") {
+  const testing::TestServer server;
+  Client client = client_of(server.connect_string());
+  const Session session = connected_session(client);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back([&] { client.close(); });
+  for (std::thread& thread : threads) thread.join();
+  client.close();
+  CHECK(client.state() == ConnectionState::closed);
+  CHECK(session.state() == SessionState::closed);
+  CHECK(server.monitor("zk_num_alive_connections") == 1);  // our look at the counter
+  CHECK(std::get<0>(outcome_of_operation<Session>([&](auto token) { client.async_session(std::move(token)); })) ==
+        Error::closed);
+  const InterProcessMutex mutex{client, "/lock"};
+  CHECK(std::get<0>(outcome_of_operation<Lease>([&](auto token) { mutex.async_acquire(std::move(token)); })) ==
+        Error::closed);
+  CHECK(sync(session) == Error::closing);
 }

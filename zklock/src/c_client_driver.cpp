@@ -54,7 +54,7 @@ void CClientDriver::start(std::weak_ptr<LinkListener> listener) {
   listener_ = std::move(listener);
   assert(readable == ZOOKEEPER_READ && writable == ZOOKEEPER_WRITE);
   const CallScope scope{this};
-  zoo_set_debug_level(options_.logger ? ZOO_LOG_LEVEL_WARN : static_cast<ZooLogLevel>(0));
+  zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);  // the whole process's, so not one client's to choose
   handle_ = zookeeper_init2(odd_list(options_.servers).c_str(), &Callbacks::on_session,
                             static_cast<int>(options_.session_timeout.count()), nullptr, nullptr, ZOO_NO_LOG_CLIENTENV,
                             &Callbacks::log);

@@ -43,7 +43,6 @@ Session ClientCore::session() const {
 // ---- making a session
 // ----------------------------------------------------------------------------------------------------
 
-/// A first session stands there from the start, so that session() always has one to give.
 void ClientCore::start() {
   asio::dispatch(runtime_->serial(), [self = shared_from_this()] { self->resolve(); });
 }

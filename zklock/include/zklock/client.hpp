@@ -56,7 +56,7 @@ class ClientHandle {
   [[nodiscard]] StateStream states() const;
   [[nodiscard]] const std::string& client_id() const noexcept;
   [[nodiscard]] const ClientConfig& config() const noexcept;
-  /// The current session, connected or not.
+  /// The current session, connected or not; none (false) while the servers' names are looked up for the first one.
   [[nodiscard]] Session session() const;
 
   /// Waits for a session that is connected, at most for config().connection_timeout.
