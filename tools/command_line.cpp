@@ -1,0 +1,132 @@
+#include "command_line.hpp"
+
+#include "duration.hpp"
+#include "failure.hpp"
+#include "help.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <span>
+
+namespace zklock::tools {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Says what CLI11 cannot know: that the command comes after "--".
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter() { column_width(32); }
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    if (app->get_name() == "run") return "Usage: zklock run PATH [OPTIONS] -- COMMAND [ARGUMENT]...\n";
+    if (app->get_name() == "ls") return "Usage: zklock ls PATH [OPTIONS]\n";
+    return CLI::Formatter::make_usage(app, std::move(name));
+  }
+};
+
+void add_duration(CLI::App& app, const std::string& name, std::function<void(milliseconds)> set,
+                  const std::string& help) {
+  const auto parse = [name, set = std::move(set)](const std::string& text) {
+    try {
+      set(parse_duration(text));
+    } catch (const std::invalid_argument& error) {
+      throw CLI::ValidationError{name, error.what()};
+    }
+  };
+  app.add_option_function<std::string>(name, parse, help)->type_name("DURATION");
+}
+
+void add_where(CLI::App& app, Where& where) {
+  app.add_option("-c,--connect", where.connect,
+                 "The ZooKeeper servers, \"zk1:2181,zk2:2181/app\"; else $ZKLOCK_CONNECT")
+      ->type_name("STRING");
+  app.add_flag("-v,--verbose", where.verbose, "Log to stderr what happens on the way");
+}
+
+CLI::App* add_run(CLI::App& app, RunOptions& options) {
+  auto* run = app.add_subcommand("run", help::run_about);
+  run->footer(help::run_footer);
+  run->add_option("PATH", options.path, "The lock, such as /locks/nightly; made when it is first needed")->required();
+  add_duration(
+      *run, "--timeout", [&](milliseconds wait) { options.timeout = wait; },
+      "How long to wait for the lock, as 500ms, 5s, 2m, 1h; 0s: one try. Default: as long as it takes");
+  add_duration(
+      *run, "--session-timeout", [&](milliseconds timeout) { options.session_timeout = timeout; },
+      "How long to be out of touch before the lock goes to others; the server grants 2 to 20 of its ticks. "
+      "Default: " +
+          format_duration(options.session_timeout));
+  add_duration(
+      *run, "--kill-after", [&](milliseconds grace) { options.kill_after = grace; },
+      "From SIGTERM to SIGKILL for a command that has lost the lock. Default: " + format_duration(options.kill_after));
+  add_where(*run, options.where);
+  run->add_flag("--dev", options.where.dev, "Start a throw-away server for this one run");
+  return run;
+}
+
+CLI::App* add_ls(CLI::App& app, LsOptions& options) {
+  auto* ls = app.add_subcommand("ls", help::ls_about);
+  ls->footer(help::ls_footer);
+  ls->add_option("PATH", options.path, "The lock, such as /locks/nightly")->required();
+  ls->add_flag("--json", options.json, "As a JSON array");
+  add_where(*ls, options.where);
+  return ls;
+}
+
+void check_usage(const CLI::App& app, const RunOptions& run, bool has_command) {
+  const bool runs = app.got_subcommand("run");
+  if (runs && run.where.dev && !run.where.connect.empty())
+    throw CLI::ValidationError{"--dev brings its own server: leave --connect out"};
+  if (runs && !has_command)
+    throw CLI::ValidationError{"no command: write it after '--', as in 'zklock run PATH -- sleep 5'"};
+  if (!runs && has_command) throw CLI::ValidationError{"only 'zklock run' takes a command after '--'"};
+}
+
+void check_subcommand(const CLI::App& app, std::span<char*> words) {
+  if (words.size() < 2) throw CLI::ValidationError{"say what to do: run, ls or server"};
+  const std::string word = words[1];
+  if (!word.starts_with('-') &&
+      app.get_subcommands([&](const CLI::App* known) { return known->get_name() == word; }).empty())
+    throw CLI::ValidationError{"there is no subcommand '" + word + "': run, ls or server"};
+}
+
+Done explain(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) return {app.exit(error)};
+  const auto parsed = app.get_subcommands();
+  say(error.what());
+  say("'zklock " + (parsed.empty() ? "" : parsed.front()->get_name() + " ") + "--help' explains");
+  return {status::usage};
+}
+
+}  // namespace
+
+std::variant<Options, Done> parse_command_line(int argc, char** argv) {
+  const std::span<char*> words{argv, static_cast<std::size_t>(argc)};
+  // Cut by hand, so that nothing in the command is ever taken for ours.
+  const auto separator = std::ranges::find(words, std::string_view{"--"});
+  const bool has_command = separator != words.end() && separator + 1 != words.end();
+
+  CLI::App app{help::about, "zklock"};
+  app.footer(help::about_footer);
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_version_flag("--version", "zklock " ZKLOCK_VERSION);
+  app.require_subcommand(1);
+  RunOptions run;
+  LsOptions ls;
+  const auto* run_app = add_run(app, run);
+  const auto* ls_app = add_ls(app, ls);
+  app.add_subcommand("server", help::server_about)->footer(help::server_footer);
+  try {
+    check_subcommand(app, words);
+    app.parse(static_cast<int>(separator - words.begin()), argv);
+    check_usage(app, run, has_command);
+  } catch (const CLI::ParseError& error) {
+    return explain(app, error);
+  }
+  if (has_command) run.command.assign(separator + 1, words.end());
+  if (run_app->parsed()) return Options{std::move(run)};
+  if (ls_app->parsed()) return Options{std::move(ls)};
+  return Options{ServerOptions{}};
+}
+
+}  // namespace zklock::tools

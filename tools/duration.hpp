@@ -1,0 +1,19 @@
+// Durations, as one writes them on a command line.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace zklock::tools {
+
+/// "500ms", "5s", "2m" or "1h": a whole number and its unit, of up to a year in all. Throws std::invalid_argument.
+[[nodiscard]] std::chrono::milliseconds parse_duration(std::string_view text);
+
+/// What parse_duration reads, in the largest unit that is exact.
+[[nodiscard]] std::string format_duration(std::chrono::milliseconds duration);
+
+/// For people: "0.4s", "12s", "3m05s", "2h14m", "5d03h".
+[[nodiscard]] std::string format_age(std::chrono::milliseconds age);
+
+}  // namespace zklock::tools

@@ -1,0 +1,71 @@
+// What --help says.
+#pragma once
+
+namespace zklock::tools::help {
+
+inline constexpr const char* about = "Distributed locks on Apache ZooKeeper, from the command line.";
+
+inline constexpr const char* about_footer = R"(
+Try it, in two terminals:
+  zklock server                                      # prints where it listens, say 127.0.0.1:12345
+  export ZKLOCK_CONNECT=127.0.0.1:12345
+  zklock run /locks/nightly -- sh -c 'echo I am alone; sleep 5'
+  zklock ls /locks/nightly
+
+'zklock SUBCOMMAND --help' tells more.)";
+
+inline constexpr const char* run_about =
+    "Waits in line for the lock PATH, runs COMMAND while it holds it, and gives it back.\n"
+    "First come, first served, among all programs and machines that use the same path.";
+
+inline constexpr const char* run_footer = R"(
+COMMAND gets in its environment:
+  ZKLOCK_FENCING_TOKEN   a number that grows from holder to holder: let what the lock protects refuse older ones
+  ZKLOCK_LOCK_PATH       PATH
+  ZKLOCK_CONNECT         the connect string, so that 'zklock ls "$ZKLOCK_LOCK_PATH"' works inside, with --dev too
+
+When things go wrong:
+  - zklock is interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2): the command gets the signal; the lock is
+    given back when the command has ended.
+  - The link to ZooKeeper is lost: a warning; the command goes on, the lock is kept for the session timeout.
+  - The lock is lost with the session: SIGTERM to the command at once, and SIGKILL when it has not ended after
+    --kill-after; from the moment of the loss somebody else may hold the lock.
+  - zklock is killed (SIGKILL): the kernel kills the command.
+Signals reach the command itself, not what it has started: in a shell's command line, 'exec' the last program.
+Stopped with Ctrl-Z for longer than the session timeout, the lock is lost.
+
+Exit status: the command's own, or 128 + n if signal n ended it; else
+  64   the command line is wrong           75   the lock was not acquired in time
+  69   trouble with ZooKeeper              76   the lock was lost while the command ran
+ 126   the command cannot be executed     127   the command was not found
+ 128+n zklock got signal n while it waited for the lock
+
+Examples:
+  zklock run /locks/nightly --timeout 5s -- ./nightly-report --all
+  zklock run /locks/nightly --timeout 0s -- ./nightly-report    # now or never
+  zklock run --dev /locks/a -- env                              # a throw-away server, to try it out)";
+
+inline constexpr const char* ls_about = "Shows who holds the lock PATH, and who waits for it in which order.";
+
+inline constexpr const char* ls_footer = R"(
+The age of a place in line is reckoned by this machine's clock from the time that the server noted.
+Nodes that are not zklock's, such as Curator's, are shown without client and count.
+
+Exit status: 0, also if nobody is in line; 64 the command line is wrong; 69 trouble with ZooKeeper.
+
+Example:
+  zklock ls /locks/nightly --connect zk1:2181,zk2:2181/app)";
+
+inline constexpr const char* server_about =
+    "Starts a throw-away ZooKeeper server on 127.0.0.1, prints its connect string, and runs until interrupted.\n"
+    "Its data are in a temporary directory and go with it. It needs Java and ZooKeeper's classes (Debian:\n"
+    "libzookeeper-java).";
+
+inline constexpr const char* server_footer = R"(
+Exit status: 0 when interrupted (SIGINT, SIGTERM, SIGHUP); 64 the command line is wrong; 69 the server did not start,
+or ended.
+
+Example:
+  zklock server > connect-string &)";
+
+}  // namespace zklock::tools::help

@@ -1,0 +1,25 @@
+// zklock: distributed locks from the command line.
+#include "command_line.hpp"
+#include "failure.hpp"
+#include "ls.hpp"
+#include "run.hpp"
+#include "server.hpp"
+
+namespace zklock::tools {
+namespace {
+
+int perform(const RunOptions& options) { return run(options); }
+int perform(const LsOptions& options) { return ls(options); }
+int perform(const ServerOptions&) { return server(); }
+
+}  // namespace
+}  // namespace zklock::tools
+
+int main(int argc, char** argv) try {
+  using namespace zklock::tools;
+  const auto parsed = parse_command_line(argc, argv);
+  if (const auto* done = std::get_if<Done>(&parsed)) return done->status;
+  return std::visit([](const auto& options) { return perform(options); }, std::get<Options>(parsed));
+} catch (const std::exception& error) {
+  return zklock::tools::report(error);
+}

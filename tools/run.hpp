@@ -1,0 +1,10 @@
+// zklock run
+#pragma once
+
+#include "options.hpp"
+
+namespace zklock::tools {
+
+[[nodiscard]] int run(const RunOptions& options);
+
+}  // namespace zklock::tools
