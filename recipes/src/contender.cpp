@@ -17,10 +17,10 @@ using Children = std::vector<std::string>;
 
 constexpr int most_rounds = 16;  // of making a directory that is reaped again at once (docs/faults.md 9)
 
-/// Creates our node and lists the line in one flight; makes the directory if it is missing, and finds the node again if
-/// a reply was lost.
+/// Creates our node and lists the line in one flight; makes the directory if it is missing, and finds the node again if a
+/// reply was lost.
 Awaitable<Result<Children>> join(Session session, const LockRequest& request, PlaceInLine& place) {
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int rounds_left = most_rounds;;) {
     place.request();
     auto [list_error, children] = co_await session.async_get_children(request.directory, use_tuple);
     error_code error = place.error();
@@ -30,15 +30,14 @@ Awaitable<Result<Children>> join(Session session, const LockRequest& request, Pl
       error = co_await place.recover();
       if (!error) co_return co_await list_children_fresh(session, request.directory);
       if (error == Error::no_node) continue;  // the create never happened
-    }
-    if (error == Error::no_node) {
+    } else if (error == Error::no_node && --rounds_left > 0) {
       error = co_await create_containers(session, request.directory);
+      if (error == Error::no_node) error = {};  // an ancestor went again: another round
     } else if (is_retryable(error)) {
       error = co_await pause_before_retry(session);
     }
     if (error) co_return error;
   }
-  co_return make_error_code(Error::no_node);
 }
 
 /// Sleeps until the predecessor may be gone. Its children are watched, not its data: that fires on deletion alone, and
@@ -90,15 +89,12 @@ bool may_start_over(error_code error) {
 Awaitable<Result<Lease>> acquire(ClientHandle client, LockRequest request) {
   std::minstd_rand random{std::random_device{}()};
   for (int retry = 0;; ++retry) {
-    auto [error, session] = co_await client.async_session(use_tuple);
-    if (!error) {
-      auto lease = co_await attempt(session, request, client.client_id());
-      if (lease) co_return std::move(lease);
-      error = lease.error();
-    }
-    if (!may_start_over(error)) co_return error;
+    const auto [no_session, session] = co_await client.async_session(use_tuple);  // has had its time: not to be retried
+    if (no_session) co_return no_session;
+    auto lease = co_await attempt(session, request, client.client_id());
+    if (lease || !may_start_over(lease.error())) co_return std::move(lease);
     const auto wait = client.config().retry.wait_before(retry, random());
-    if (!wait) co_return error;
+    if (!wait) co_return lease.error();
     Timer timer{client.get_executor(), *after(*wait)};
     const auto [cancelled] = co_await timer.async_wait(use_tuple);
     if (cancelled) co_return cancelled;

@@ -30,22 +30,40 @@ LeaseState Holding::state() const noexcept {
   return session == SessionState::connected ? LeaseState::held : LeaseState::suspect;
 }
 
-void Holding::set_count(std::uint32_t count) {
-  count_ = count;
-  asio::dispatch(session_.get_executor(), [self = shared_from_this()] { self->write_count(); });
+bool Holding::end() noexcept {
+  if (released_.exchange(true)) return false;
+  asio::dispatch(session_.get_executor(), [self = shared_from_this()] {
+    for (const auto& gate : std::exchange(self->gates_, {}))
+      if (const auto waiting = gate.lock()) waiting->cancel();
+  });
+  return true;
 }
 
-void Holding::write_count() {
-  const std::uint32_t wanted = count_;
-  if (writing_ || wanted == written_ || released_) return;
-  writing_ = true;
-  session_.async_set_data(
-      node_.path, format_lock_data({client_id_, wanted}),
-      asio::bind_executor(session_.get_executor(), [self = shared_from_this(), wanted](error_code error, Stat) {
-        self->writing_ = false;
-        if (!error) self->written_ = wanted;
-        if (!error || is_retryable(error)) self->write_count();
-      }));
+std::shared_ptr<Timer> Holding::open_gate() {
+  auto gate = std::make_shared<Timer>(session_.get_executor(), Clock::time_point::max());
+  std::erase_if(gates_, [](const auto& other) { return other.expired(); });
+  gates_.push_back(gate);
+  return gate;
+}
+
+void Holding::set_count(std::uint32_t count) {
+  count_ = count;
+  asio::dispatch(session_.get_executor(), [self = shared_from_this()] {
+    if (!std::exchange(self->writing_, true)) spawn_detached(self->session_.get_executor(), write_count(self));
+  });
+}
+
+Awaitable<void> Holding::write_count(std::shared_ptr<Holding> self) {
+  error_code error;
+  while (!error && !self->released_ && self->written_ != self->count_) {
+    const std::uint32_t wanted = self->count_;
+    std::string data = format_lock_data({self->client_id_, wanted});
+    const auto [failed, stat] = co_await self->session_.async_set_data(self->node_.path, std::move(data), use_tuple);
+    if (!failed) self->written_ = wanted;
+    error = failed;
+    if (is_retryable(failed)) error = co_await pause_before_retry(self->session_);
+  }
+  self->writing_ = false;
 }
 
 namespace {
@@ -55,18 +73,23 @@ using Done = std::monostate;
 Awaitable<Result<Done>> release(std::shared_ptr<Holding> holding) {
   if (!holding->end()) co_return make_error_code(Error::not_owner);
   const error_code error = co_await remove_for_sure(holding->session(), holding->node().path);
+  if (!error) co_return Done{};
   if (error == Error::no_node || is_final(holding->session().state())) co_return make_error_code(Error::lock_lost);
-  if (error) co_return error;
-  co_return Done{};
+  co_return error;
 }
 
 Awaitable<Result<Done>> wait_lost(std::shared_ptr<Holding> holding) {
   SessionStateStream states = holding->session().states();
+  const std::shared_ptr<Timer> gate = holding->open_gate();
+  const auto cancellation = co_await asio::this_coro::cancellation_state;
   for (;;) {
-    const auto [error, state] = co_await states.async_next(use_tuple);
-    if (error) co_return error;
-    if (holding->state() == LeaseState::released) co_return make_error_code(asio::error::operation_aborted);
-    if (is_final(state)) co_return Done{};
+    if (holding->state() == LeaseState::lost) co_return Done{};
+    if (holding->state() == LeaseState::released || cancellation.cancelled() != asio::cancellation_type::none)
+      co_return make_error_code(asio::error::operation_aborted);
+    auto wake =
+        asio::bind_executor(holding->session().get_executor(), [gate](error_code, SessionState) { gate->cancel(); });
+    states.async_next(std::move(wake));
+    co_await gate->async_wait(use_tuple);
   }
 }
 
@@ -86,7 +109,6 @@ asio::any_io_executor callback_executor(const Holding& holding) { return holding
 
 void start_release(std::shared_ptr<Holding> holding, Handler<> handler) {
   const auto serial = holding->session().get_executor();
-  auto executor = asio::get_associated_executor(handler);
   auto finish = [handler = std::move(handler)](const std::exception_ptr& thrown, Result<Done> result) mutable {
     const error_code error = thrown ? code_of(thrown) : result ? error_code{} : result.error();
     asio::dispatch(asio::append(std::move(handler), error));

@@ -1,12 +1,15 @@
 // A lock that is held: what a Lease and the threads that share it refer to.
 #pragma once
 
+#include "spawn.hpp"
+
 #include <zklock/recipes/lease.hpp>
 #include <zklock/session.hpp>
 
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace zklock::detail {
 
@@ -23,10 +26,13 @@ class Holding : public std::enable_shared_from_this<Holding> {
   /// The count is the authority; the node's data follow it, one write under way at a time, the newest value wins.
   void set_count(std::uint32_t count);
   /// True for the one caller who ends the holding, and has to delete the node.
-  [[nodiscard]] bool end() noexcept { return !released_.exchange(true); }
+  [[nodiscard]] bool end() noexcept;
+
+  /// A timer that never expires, cancelled when the holding ends.
+  [[nodiscard]] std::shared_ptr<Timer> open_gate();
 
  private:
-  void write_count();
+  static Awaitable<void> write_count(std::shared_ptr<Holding> self);
 
   Session session_;
   CreateResult node_;
@@ -35,6 +41,7 @@ class Holding : public std::enable_shared_from_this<Holding> {
   std::atomic<bool> released_{false};
   bool writing_ = false;
   std::uint32_t written_ = 1;
+  std::vector<std::weak_ptr<Timer>> gates_;
 };
 
 }  // namespace zklock::detail

@@ -6,13 +6,25 @@
 #include <zklock/path.hpp>
 #include <zklock/recipes/inter_process_mutex.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
-#include <thread>
 
 namespace zklock {
 
 namespace detail {
+
+namespace {
+
+/// A thread's own for good; a std::thread::id may come again once its thread has ended.
+std::uint64_t this_thread_number() {
+  static std::atomic<std::uint64_t> last{0};
+  thread_local const std::uint64_t number = ++last;
+  return number;
+}
+
+}  // namespace
 
 /// What the handles and the operations of one mutex share.
 class MutexCore {
@@ -25,16 +37,16 @@ class MutexCore {
   /// The calling thread's, or null.
   [[nodiscard]] std::shared_ptr<Holding> held_here() const {
     const std::lock_guard lock{mutex_};
-    const auto found = held_.find(std::this_thread::get_id());
+    const auto found = held_.find(this_thread_number());
     return found == held_.end() ? nullptr : found->second;
   }
   void hold(std::shared_ptr<Holding> holding) {
     const std::lock_guard lock{mutex_};
-    held_[std::this_thread::get_id()] = std::move(holding);
+    held_[this_thread_number()] = std::move(holding);
   }
   std::shared_ptr<Holding> let_go() {
     const std::lock_guard lock{mutex_};
-    auto node = held_.extract(std::this_thread::get_id());
+    auto node = held_.extract(this_thread_number());
     return node ? std::move(node.mapped()) : nullptr;
   }
   [[nodiscard]] bool held_by_any() const {
@@ -50,7 +62,7 @@ class MutexCore {
   ClientHandle client_;
   std::string path_;
   mutable std::mutex mutex_;
-  std::map<std::thread::id, std::shared_ptr<Holding>> held_;
+  std::map<std::uint64_t, std::shared_ptr<Holding>> held_;
 };
 
 asio::any_io_executor callback_executor(const MutexCore& mutex) { return mutex.client().callback_executor(); }
@@ -133,7 +145,7 @@ bool InterProcessMutex::is_owned_by_current_thread() const {
 
 std::int64_t InterProcessMutex::fencing_token() const {
   const auto holding = core_->held_here();
-  return holding ? holding->node().stat.czxid : 0;
+  return holding && holding->state() != LeaseState::lost ? holding->node().stat.czxid : 0;
 }
 
 }  // namespace zklock

@@ -14,12 +14,14 @@
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/result.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -48,7 +50,7 @@ void follow_cancellation(const asio::any_io_executor& serial, Handler<T>& handle
   if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
     slot.assign([serial, weak = std::weak_ptr{relay}](asio::cancellation_type type) {
       if (type == asio::cancellation_type::none) return;
-      asio::dispatch(serial, [weak] {
+      asio::post(serial, [weak] {  // behind the start, which may be queued still
         if (const auto self = weak.lock()) self->signal.emit(asio::cancellation_type::terminal);
       });
     });
@@ -70,6 +72,8 @@ inline error_code code_of(const std::exception_ptr& thrown) {
     std::rethrow_exception(thrown);
   } catch (const boost::system::system_error& error) {
     return error.code();
+  } catch (const std::bad_alloc&) {
+    return boost::system::errc::make_error_code(boost::system::errc::not_enough_memory);
   }
 }
 

@@ -62,11 +62,11 @@ Awaitable<Result<std::vector<std::string>>> list_children_fresh(Session session,
 }
 
 Awaitable<error_code> create_containers(Session session, std::string path) {
-  for (auto slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
-    std::string ancestor = path.substr(0, slash);
-    session.async_create(std::move(ancestor), std::string{}, CreateMode::container, ignoring_result(session));
-  }
   for (;;) {
+    for (auto slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+      std::string ancestor = path.substr(0, slash);
+      session.async_create(std::move(ancestor), std::string{}, CreateMode::container, ignoring_result(session));
+    }
     auto [error, created] = co_await session.async_create(path, std::string{}, CreateMode::container, use_tuple);
     if (!error || error == Error::node_exists) co_return error_code{};
     if (is_retryable(error)) error = co_await pause_before_retry(session);

@@ -47,6 +47,7 @@ CClientDriver::CClientDriver(asio::any_io_executor executor, CClientOptions opti
 CClientDriver::~CClientDriver() {
   if (!handle_) return;
   readiness_.shut_down();  // so that the close cannot wait for the server (124)
+  const CallScope nobody_is_called{nullptr};
   zookeeper_close(handle_);
 }
 
@@ -175,13 +176,13 @@ void CClientDriver::deliver() {
   } guard{*this};
   delivering_ = true;
   const auto listener = listener_.lock();
-  while (!states_.empty() || !inbox_.empty()) {
-    if (!states_.empty()) {
-      const LinkState state = states_.front();
-      states_.pop_front();
-      if (listener) listener->on_link_state(state);
-      continue;
-    }
+  while (!states_.empty()) {
+    const LinkState state = states_.front();
+    states_.pop_front();
+    if (listener) listener->on_link_state(state);
+  }
+  // What is queued meanwhile, requests that fail at once for example, waits for the next turn: nobody can keep us here.
+  for (std::size_t left = inbox_.size(); left > 0 && !inbox_.empty(); --left) {
     Event event = std::move(inbox_.front());
     inbox_.pop_front();
     if (event.sink) {
@@ -190,6 +191,7 @@ void CClientDriver::deliver() {
       event.watch->on_watch_event(event.reply.error, event.type);
     }
   }
+  if (!inbox_.empty()) poke();
   drop_unused_watches();
   guard.done = true;
 }
@@ -267,6 +269,13 @@ namespace {
 void close_elsewhere(zhandle_t* handle, asio::any_io_executor executor, std::function<void()> closed) {
   const int done = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   const int signal = ::fcntl(done, F_DUPFD_CLOEXEC, 0);
+  if (done < 0 || signal < 0) {  // out of descriptors: the close then holds up the loop, but happens
+    if (done >= 0) ::close(done);
+    if (signal >= 0) ::close(signal);
+    zookeeper_close(handle);
+    if (closed) asio::post(executor, std::move(closed));
+    return;
+  }
   auto waiter =
       std::make_shared<asio::posix::basic_stream_descriptor<asio::any_io_executor>>(std::move(executor), done);
   waiter->async_wait(asio::posix::descriptor_base::wait_read, [waiter, closed = std::move(closed)](error_code) {

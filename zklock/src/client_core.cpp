@@ -56,14 +56,16 @@ std::string numeric(const asio::ip::address& address, std::uint16_t port) {
 
 /// Looks up one server after the other; those that are addresses already cost nothing.
 struct Resolution : std::enable_shared_from_this<Resolution> {
-  tcp::resolver& resolver;
-  const std::vector<HostPort>& servers;
-  std::function<void(std::vector<std::string>)> done;
+  using Done = std::function<void(std::vector<std::string>)>;
+
+  Resolution(tcp::resolver& r, std::vector<HostPort> s, Done d)
+      : resolver{r}, servers{std::move(s)}, done{std::move(d)} {}
+
+  tcp::resolver& resolver;  // of the client that `done` keeps alive
+  std::vector<HostPort> servers;
+  Done done;
   std::vector<std::string> found{};
   std::size_t next = 0;
-
-  Resolution(tcp::resolver& r, const std::vector<HostPort>& s, std::function<void(std::vector<std::string>)> d)
-      : resolver{r}, servers{s}, done{std::move(d)} {}
 
   void run() {
     for (; next < servers.size(); ++next) {
@@ -78,6 +80,7 @@ struct Resolution : std::enable_shared_from_this<Resolution> {
   void look_up() {
     resolver.async_resolve(servers[next].host, std::to_string(servers[next].port), tcp::resolver::numeric_service,
                            [self = shared_from_this()](error_code error, const tcp::resolver::results_type& results) {
+                             if (error == asio::error::operation_aborted) return;  // the client is closing
                              if (!error)
                                for (const auto& entry : results)
                                  self->add(numeric(entry.endpoint().address(), entry.endpoint().port()));
@@ -95,11 +98,8 @@ struct Resolution : std::enable_shared_from_this<Resolution> {
 
 void ClientCore::resolve() {
   if (closing_) return;
-  const auto resolution = std::make_shared<Resolution>(resolver_, target_.servers,
-                                                       [weak = weak_from_this()](std::vector<std::string> servers) {
-                                                         if (const auto self = weak.lock())
-                                                           self->connect(std::move(servers));
-                                                       });
+  auto done = [self = shared_from_this()](std::vector<std::string> servers) { self->connect(std::move(servers)); };
+  const auto resolution = std::make_shared<Resolution>(resolver_, target_.servers, std::move(done));
   resolution->run();
 }
 
@@ -203,8 +203,11 @@ void ClientCore::close(Handler<> handler) {
 void ClientCore::finish_close() {
   closed_ = true;
   enter(ConnectionState::closed);
+  // Each brings us along: the last one may be all that keeps the threads.
   for (Handler<>& handler : std::exchange(close_waiters_, {}))
-    deliver_later(runtime_->serial(), std::move(handler), error_code{});
+    asio::post(runtime_->serial(), [self = shared_from_this(), handler = std::move(handler)]() mutable {
+      deliver(std::move(handler), error_code{});
+    });
 }
 
 asio::any_io_executor callback_executor(const ClientCore& client) { return client.runtime().callback_executor(); }

@@ -47,7 +47,6 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
   void enter(ConnectionState state);
   void answer_waiters(error_code error);
   void finish_close();
-  [[nodiscard]] bool closing() const noexcept { return closing_; }
 
   std::shared_ptr<Runtime> runtime_;
   ClientConfig config_;

@@ -32,7 +32,8 @@ class BlockSignals {
 
 }  // namespace
 
-Loop::Loop(const char* name) : context_{std::make_shared<asio::io_context>(1)}, work_{context_->get_executor()} {
+Loop::Loop(const char* name, AtEnd at_end)
+    : context_{std::make_shared<asio::io_context>(1)}, work_{context_->get_executor()}, at_end_{at_end} {
   const BlockSignals blocked;
   thread_ = std::thread{[context = context_] { context->run(); }};
   ::pthread_setname_np(thread_.native_handle(), name);
@@ -40,7 +41,7 @@ Loop::Loop(const char* name) : context_{std::make_shared<asio::io_context>(1)}, 
 
 Loop::~Loop() {
   work_.reset();
-  context_->stop();
+  if (at_end_ == AtEnd::drop) context_->stop();
   if (runs_this_thread()) {
     thread_.detach();
   } else {
@@ -55,13 +56,14 @@ void Loop::flush() {
   done.acquire();
 }
 
-Runtime::Runtime() : io_{std::make_unique<Loop>("zklock-io")}, serial_{io_->executor()} {}
+Runtime::Runtime() : io_{std::make_unique<Loop>("zklock-io", Loop::AtEnd::drop)}, serial_{io_->executor()} {}
 
 Runtime::Runtime(asio::any_io_executor given) : given_{given}, serial_{asio::make_strand(given)} {}
 
 asio::any_io_executor Runtime::callback_executor() const {
   if (given_) return given_;
-  std::call_once(callbacks_started_, [this] { callbacks_ = std::make_unique<Loop>("zklock-callback"); });
+  std::call_once(callbacks_started_,
+                 [this] { callbacks_ = std::make_unique<Loop>("zklock-callback", Loop::AtEnd::run); });
   return callbacks_->executor();
 }
 

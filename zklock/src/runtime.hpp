@@ -13,11 +13,13 @@ namespace zklock {
 
 namespace asio = boost::asio;
 
-/// One thread that runs one io_context until it is told to stop. The thread shares in the ownership of the io_context,
-/// so that the Loop may end on it.
+/// One thread that runs one io_context. It shares in the ownership of the io_context, so that the Loop may end on it.
 class Loop {
  public:
-  explicit Loop(const char* name);
+  /// What becomes of handlers that are still queued when the Loop ends.
+  enum class AtEnd { drop, run };
+
+  Loop(const char* name, AtEnd at_end);
   ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -30,6 +32,7 @@ class Loop {
  private:
   std::shared_ptr<asio::io_context> context_;
   asio::executor_work_guard<asio::io_context::executor_type> work_;
+  AtEnd at_end_;
   std::thread thread_;
 };
 

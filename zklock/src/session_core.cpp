@@ -38,7 +38,7 @@ std::string SessionCore::to_server(const std::string& path) const {
 
 std::string SessionCore::from_server(std::string path) const {
   if (config_.chroot.empty()) return path;
-  return path.size() == config_.chroot.size() ? "/" : path.substr(config_.chroot.size());
+  return path.size() <= config_.chroot.size() ? "/" : path.substr(config_.chroot.size());
 }
 
 SessionCredentials SessionCore::credentials() const {

@@ -57,7 +57,7 @@ class Pending final : public ReplySink, public std::enable_shared_from_this<Pend
   }
 
   void on_reply(Reply& reply) override {
-    if (!handler_) return;
+    if (!handler_) return;  // cancelled, and the watch forgotten
     Handler<Results...> handler{std::move(*handler_)};
     handler_.reset();
     std::apply(
@@ -69,6 +69,7 @@ class Pending final : public ReplySink, public std::enable_shared_from_this<Pend
   void cancel() {
     if (!handler_) return;
     if (id_) session_->driver().forget(id_);
+    if (watch_) session_->driver().forget_watch(*watch_);  // the reply may be there, and only wait to be delivered
     fail_later(make_error_code(asio::error::operation_aborted));
   }
 

@@ -32,7 +32,7 @@ asio::any_io_executor callback_executor(const WatchCore& watch) {
 void start_watch_wait(std::shared_ptr<WatchCore> watch, Handler<WatchEvent> handler) {
   const auto serial = watch->session().runtime().serial();
   on_cancellation(handler, [weak = std::weak_ptr{watch}, serial] {
-    asio::dispatch(serial, [weak] {
+    asio::post(serial, [weak] {  // behind the start, which may be queued still
       if (const auto self = weak.lock()) self->cancel_wait();
     });
   });
