@@ -9,7 +9,9 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 
+#include <future>
 #include <mutex>
 #include <regex>
 #include <thread>
@@ -362,4 +364,60 @@ TEST_CASE("a client on a given executor works, and starts no thread of its own")
   context.run();
   CHECK(held);
   CHECK(client.state() == ConnectionState::closed);
+}
+
+TEST_CASE_METHOD(Fixture, "whoever waits for the loss of a lease is released with it") {
+  Lease lease = acquire(mutex);
+  Pending<> lost;
+  lease.async_wait_lost(lost.handler());
+  CHECK_FALSE(lost.ready(50ms));
+  SECTION("awaited") {
+    CHECK_FALSE(std::get<0>(outcome_of_operation<>([&](auto token) { lease.async_release(std::move(token)); })));
+  }
+  SECTION("in the background") { lease = Lease{}; }
+  CHECK(std::get<0>(lost.get(5s)) == asio::error::operation_aborted);
+}
+
+TEST_CASE_METHOD(Fixture, "waiting for the loss of a lease can be cancelled") {
+  Lease lease = acquire(mutex);
+  asio::cancellation_signal cancel;
+  Pending<> lost;
+  lease.async_wait_lost(asio::bind_cancellation_slot(cancel.slot(), lost.handler()));
+  cancel.emit(asio::cancellation_type::total);
+  CHECK(std::get<0>(lost.get(5s)) == asio::error::operation_aborted);
+  CHECK(lease.is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "slow handlers all run, also when the client ends before them") {
+  const Lease holder = acquire(mutex);
+  std::vector<Pending<>> pending(5);
+  {
+    Client other = make_client(server);
+    const InterProcessMutex theirs{other, path};
+    for (auto& one : pending)
+      theirs.async_acquire([handler = one.handler()](error_code error, Lease) mutable {
+        static_cast<void>(eventually([] { return false; }, 30ms));
+        handler(error);
+      });
+    REQUIRE(eventually([&] { return children_of(session, path).size() == 6; }));
+  }
+  for (auto& one : pending) CHECK(std::get<0>(one.get(5s)) == Error::closing);
+}
+
+TEST_CASE_METHOD(Fixture, "a cancel from the client's own thread does not overtake the start that it is for") {
+  const Lease holder = acquire(mutex);
+  asio::cancellation_signal cancel;
+  Pending<Lease> pending;
+  Pending<> busy;
+  std::promise<void> started;
+  asio::post(client.get_executor(), [&, handler = busy.handler(), wait = started.get_future()]() mutable {
+    wait.wait();  // meanwhile the start is queued behind us
+    cancel.emit(asio::cancellation_type::terminal);
+    handler(error_code{});
+  });
+  mutex.async_acquire(asio::bind_cancellation_slot(cancel.slot(), pending.handler()));
+  started.set_value();
+  CHECK_FALSE(std::get<0>(busy.get()));
+  CHECK(std::get<0>(pending.get(5s)) == asio::error::operation_aborted);
+  CHECK(eventually([&] { return children_of(session, path).size() == 1; }));
 }

@@ -6,6 +6,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 
@@ -269,4 +270,24 @@ TEST_CASE("a chroot is the client's root, going out and coming back") {
   CHECK(std::get<1>(outcome_of_operation<WatchEvent>([&, &w = watch](auto token) {
           w.async_wait(std::move(token));
         })).path == "/zoo/a");
+}
+
+TEST_CASE_METHOD(Fixture, "a read that is given up between its reply and its delivery leaves no watch") {
+  REQUIRE_FALSE(std::get<0>(create(path, "", CreateMode::ephemeral)));
+  for (int round = 0; round < 20; ++round) {
+    asio::cancellation_signal cancel;
+    Pending<std::vector<std::string>, Watch> read;
+    Pending<> first;
+    asio::post(session.get_executor(), [&, handler = first.handler()]() mutable {
+      session.async_sync(
+          "/", asio::bind_executor(session.get_executor(), [&, done = std::move(handler)](error_code error) mutable {
+            cancel.emit(asio::cancellation_type::terminal);
+            done(error);
+          }));
+      session.async_get_children_and_watch(path, asio::bind_cancellation_slot(cancel.slot(), read.handler()));
+    });
+    CHECK_FALSE(std::get<0>(first.get()));
+    static_cast<void>(read.get());
+  }
+  CHECK(eventually([] { return shared_server().monitor("zk_watch_count") == 0; }, 5s));
 }
