@@ -101,7 +101,11 @@ class ClientHandle {
 /// handler of yours, however slow, can starve the heartbeats and lose the locks; handlers without an executor of their
 /// own run on a second thread, started at first need. Both end with the last object made from the client.
 /// `Client{executor, config}` starts no thread: the executor must outlive every such object and be run without long
-/// pauses, or sessions expire; handlers without an executor of their own run on it.
+/// pauses, or sessions expire; handlers without an executor of their own run on it. Handlers on it may run between two
+/// replies, on the thread that does the I/O, whatever other threads it has: keep them short.
+///
+/// The destructor waits for the handlers without an executor of their own that are still to run, and, if a server's name is
+/// being looked up, for the system's resolver to give up.
 class Client : public ClientHandle {
  public:
   /// Connects in the background. Throws boost::system::system_error: Error::invalid_connect_string, invalid_timeout,

@@ -28,7 +28,7 @@ enum class ConnectionState {
   connected,    ///< the first session is there
   suspended,    ///< the link is lost: whether locks are still held is unknown
   reconnected,  ///< the link is back: on the same session after suspended, on a new one after lost
-  lost,         ///< the session is over and its locks with it; a new one is being made
+  lost,  ///< the session is over and its locks with it; a new one is being made, unless our credentials were refused
   read_only,
   closed  ///< by Client::close
 };

@@ -47,9 +47,11 @@ class [[nodiscard]] Watch {
   ///
   /// Signature     void(error_code, WatchEvent)
   /// Completes     when the server reports the change, at once if it has done so already. Lost links are survived: the
-  /// C client sets the watch again. Errors        Error::session_expired, Error::auth_failed and Error::closing with
-  /// the session's end, operation_aborted. Cancellation  terminal, partial, total: the watch stays and can be awaited
-  /// again. Threads       any thread may call it; the handler runs on its associated executor.
+  ///               C client sets the watch again.
+  /// Errors        Error::session_expired, Error::auth_failed and Error::closing with the session's end,
+  ///               operation_aborted
+  /// Cancellation  terminal, partial, total: the watch stays and can be awaited again.
+  /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code, WatchEvent)> Token = asio::deferred_t>
   auto async_wait(Token&& token = {}) {
     return detail::initiate<void(error_code, WatchEvent), &detail::start_watch_wait>(std::forward<Token>(token), core_);

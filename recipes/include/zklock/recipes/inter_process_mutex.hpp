@@ -72,11 +72,10 @@ class InterProcessMutex {
   ///
   /// Signature     void(error_code, Lease)
   /// Completes     when every contender ahead of us is gone. Lost links are survived; a lost session costs the place in
-  /// line, and the attempt starts over, as
-  ///               often as the client's retry policy allows.
+  ///               line, and the attempt starts over, as often as the client's retry policy allows.
   /// Errors        Error::connection_loss (no connection within the client's connection_timeout),
-  /// Error::session_expired (too often), Error::auth_failed,
-  ///               Error::no_auth, Error::closed, Error::closing, Error::sequence_exhausted,
+  ///               Error::session_expired (too often), Error::auth_failed, Error::no_auth, Error::closed,
+  ///               Error::closing, Error::sequence_exhausted, Error::no_node (the chroot does not exist),
   ///               Error::no_children_for_ephemerals (the path is an ephemeral node), operation_aborted
   /// Cancellation  terminal, partial, total: all leave no trace.
   /// Threads       any thread may call it; the handler runs on its associated executor.
@@ -85,7 +84,8 @@ class InterProcessMutex {
     return initiate_acquire(detail::Patience{}, std::forward<Token>(token));
   }
 
-  /// As above, for at most `wait` in all; zero or less: one try, without waiting in line.
+  /// As above, for at most `wait` in all; zero or less: one try, without waiting in line, though for a connection, at most
+  /// for the client's connection_timeout.
   ///
   /// Signature     void(error_code, Lease)
   /// Errors        besides the above Error::timed_out. A lock not acquired leaves no trace.
@@ -98,8 +98,9 @@ class InterProcessMutex {
   ///
   /// Signature     void(error_code, std::vector<Participant>)
   /// Errors        Error::connection_loss, Error::session_expired, Error::no_auth, Error::closed, operation_aborted; a
-  /// path that does not exist is an empty line Cancellation  terminal, partial, total. Threads       any thread may
-  /// call it; the handler runs on its associated executor.
+  ///               path that does not exist is an empty line
+  /// Cancellation  terminal, partial, total.
+  /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code, std::vector<Participant>)> Token = asio::deferred_t>
   auto async_participants(Token&& token = {}) const {
     return detail::initiate<void(error_code, std::vector<Participant>), &detail::start_participants>(

@@ -11,7 +11,7 @@
 namespace zklock {
 
 enum class LeaseState {
-  held,     ///< the session is connected and our node is first
+  held,     ///< the session is connected, and nobody of ours has released it
   suspect,  ///< the link is lost: the lock may still be ours; do nothing that needs it until it is held again
   lost,     ///< the session is over: somebody else may hold the lock by now
   released  ///< given back, or never held
@@ -65,18 +65,21 @@ class [[nodiscard]] Lease {
   ///
   /// Signature     void(error_code)
   /// Errors        Error::lock_lost if the node or the session was gone before, Error::not_owner if released already,
-  /// Error::no_auth Cancellation  none Threads       any thread may call it; the handler runs on its associated
-  /// executor.
+  ///               Error::no_auth
+  /// Cancellation  none
+  /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
   auto async_release(Token&& token = {}) {
     return detail::initiate<void(error_code), &detail::start_release>(std::forward<Token>(token), holding_);
   }
 
-  /// Waits until the lock is lost.
+  /// Waits until the lock is lost with its session. That somebody deletes the lock's node by hand goes unnoticed until the
+  /// release, which then reports lock_lost.
   ///
   /// Signature     void(error_code)
   /// Completes     with success when the session is over, which is known at the latest one session timeout after the
-  /// last word from a server. Errors        operation_aborted when cancelled, and when the lease is released meanwhile
+  ///               last word from a server.
+  /// Errors        operation_aborted when cancelled, and when the lease is released meanwhile
   /// Cancellation  terminal, partial, total.
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
