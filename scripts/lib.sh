@@ -12,13 +12,13 @@ need() {
   for package in "$@"; do is_installed "$package" || missing+=("$package"); done
   ((${#missing[@]} > 0)) || return 0
   if [[ " ${missing[*]} " == *' libzookeeper-st-dev '* ]] && is_installed libzookeeper-mt-dev; then
-    die "libzookeeper-mt-dev is installed, and zklock needs libzookeeper-st-dev, which conflicts with it: remove it first" \
-      "(apt-get remove libzookeeper-mt-dev)"
+    die "libzookeeper-mt-dev is installed, and zklock needs libzookeeper-st-dev, which conflicts with it:" \
+      "remove it first (apt-get remove libzookeeper-mt-dev)"
   fi
   echo "Installing ${missing[*]} ..."
   as_root apt-get -qq update || echo "apt-get update has failed; going on with the package lists that are here" >&2
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends "${missing[@]}" >/dev/null ||
-    die "cannot install ${missing[*]}"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends "${missing[@]}" \
+    >/dev/null || die "cannot install ${missing[*]}"
 }
 
 # More words for CMake; a script may set it.
@@ -42,8 +42,8 @@ configure_and_build() {
   interruptible ninja -C "build/$preset" "${quiet[@]}" "$@" || die "the build has failed"
 }
 
-# interruptible COMMAND...: runs it, and ends it when this script is ended, which bash alone would do only afterwards, or
-# not at all.
+# interruptible COMMAND...: runs it, and ends it when this script is ended, which bash alone would do only afterwards,
+# or not at all.
 interruptible() {
   local child status=0 number
   "$@" &

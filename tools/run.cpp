@@ -97,7 +97,7 @@ class Run {
                      {"ZKLOCK_CONNECT", connect_}},
                     signals_.mask_before()};
     co_await (forward_signals_until_end(command) || end_when_lost(lease, command) || warn_of_lost_links(lease));
-    if (lost_ || lease.state() == LeaseState::lost) co_return status::lock_lost;
+    if (lease.state() == LeaseState::lost) co_return status::lock_lost;
     const auto [error] = co_await lease.async_release(use_tuple);
     if (error == Error::lock_lost) {
       say(options_.path + " was lost before it could be given back, perhaps while the command still ran");
@@ -120,7 +120,6 @@ class Run {
   /// Never returns: it is over when the command has ended.
   asio::awaitable<void> end_when_lost(Lease& lease, const Command& command) {
     co_await lease.async_wait_lost(asio::use_awaitable);
-    lost_ = true;
     say(options_.path + " is lost with its session: ending the command");
     command.signal(SIGTERM);
     command.signal(SIGCONT);  // a stopped process does not hear SIGTERM
@@ -147,7 +146,6 @@ class Run {
   std::string connect_;
   Client client_;
   InterProcessMutex mutex_;
-  bool lost_ = false;
 };
 
 }  // namespace
