@@ -79,7 +79,7 @@ TEST_CASE("a client that finds no server neither spins nor hangs, and its operat
   const Client client{{.connect_string = one.address() + "," + two.address(),
                        .session_timeout = brief,
                        .connection_timeout = 1s,
-                       .retry = {.max_retries = 0}}};
+                       .retry = RetryNTimes{.n = 0}}};
   const InterProcessMutex mutex{client, "/lock"};
   const std::clock_t cpu = std::clock();
   const auto start = std::chrono::steady_clock::now();
@@ -143,7 +143,7 @@ TEST_CASE(
   const Session session = connected_session(client);
   StateStream states = client.states();
   Pending<WatchEvent> watching;
-  auto [watch_error, list, watch] = outcome_of_operation<std::vector<std::string>, Watch>(
+  auto [watch_error, list, watch] = outcome_of_operation<ChildrenResult, Watch>(
       [&](auto token) { session.async_get_children_and_watch("/", std::move(token)); });
   watch.async_wait(watching.handler());
   const auto start = std::chrono::steady_clock::now();
@@ -211,7 +211,7 @@ TEST_CASE("closing is bounded also when the server does not answer, and everythi
   const auto start = [&] {
     Client client = client_of(server.connect_string(), 20s);
     const Session session = connected_session(client);
-    watch = std::get<2>(outcome_of_operation<std::vector<std::string>, Watch>(
+    watch = std::get<2>(outcome_of_operation<ChildrenResult, Watch>(
         [&](auto token) { session.async_get_children_and_watch("/", std::move(token)); }));
     watch.async_wait(watching.handler());
     server.pause();

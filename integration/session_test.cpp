@@ -120,7 +120,7 @@ TEST_CASE_METHOD(Fixture, "a watch completes once, with what happened") {
 
   auto [data_error, data, data_watch] = outcome_of_operation<DataResult, Watch>(
       [&](auto token) { session.async_get_data_and_watch(path, std::move(token)); });
-  auto [list_error, list, list_watch] = outcome_of_operation<std::vector<std::string>, Watch>(
+  auto [list_error, list, list_watch] = outcome_of_operation<ChildrenResult, Watch>(
       [&](auto token) { session.async_get_children_and_watch(path, std::move(token)); });
   CHECK(shared_server().monitor("zk_watch_count") == 2);
   REQUIRE_FALSE(std::get<0>(create(path + "/child", "", CreateMode::persistent)));
@@ -138,7 +138,7 @@ TEST_CASE_METHOD(Fixture,
                  "a watch that is given up is given up at the server, but not the one that somebody else waits on") {
   REQUIRE_FALSE(std::get<0>(create(path, "", CreateMode::ephemeral)));
   const auto watch_children = [&] {
-    return std::get<2>(outcome_of_operation<std::vector<std::string>, Watch>(
+    return std::get<2>(outcome_of_operation<ChildrenResult, Watch>(
         [&](auto token) { session.async_get_children_and_watch(path, std::move(token)); }));
   };
   Watch stays = watch_children();
@@ -169,7 +169,7 @@ TEST_CASE_METHOD(Fixture, "giving up a read leaves no watch, whenever it comes")
   REQUIRE_FALSE(std::get<0>(create(path, "", CreateMode::ephemeral)));
   for (int round = 0; round < 200; ++round) {
     asio::cancellation_signal cancel;
-    Pending<std::vector<std::string>, Watch> read;
+    Pending<ChildrenResult, Watch> read;
     session.async_get_children_and_watch(path, asio::bind_cancellation_slot(cancel.slot(), read.handler()));
     if (round % 3 == 1)
       static_cast<void>(outcome_of_operation<>([&](auto token) { session.async_sync("/", std::move(token)); }));
@@ -235,7 +235,7 @@ TEST_CASE("nodes with a time to live: made where the server allows it, a clear e
     const Client client = make_client(server);
     const Session session = connected_session(client);
     return outcome_of_operation<CreateResult>(
-        [&](auto token) { session.async_create("/ttl", "", mode, ttl, std::move(token)); });
+        [&](auto token) { session.async_create("/ttl", "", {mode, ttl}, std::move(token)); });
   };
   CHECK(std::get<0>(create(shared_server(), CreateMode::persistent_ttl, 1s)) == Error::unimplemented);
   const testing::TestServer server{{.jvm_options = {"-Dzookeeper.extendedTypesEnabled=true"}}};
@@ -264,7 +264,7 @@ TEST_CASE("a chroot is the client's root, going out and coming back") {
   REQUIRE_FALSE(error);
   CHECK(node.path == "/zoo/a");
   CHECK(children_of(outside, "/zoo/zoo") == std::vector<std::string>{"a"});
-  auto [watch_error, list, watch] = outcome_of_operation<std::vector<std::string>, Watch>(
+  auto [watch_error, list, watch] = outcome_of_operation<ChildrenResult, Watch>(
       [&](auto token) { inside.async_get_children_and_watch("/zoo/a", std::move(token)); });
   outcome_of_operation<>([&](auto token) { outside.async_remove("/zoo/zoo/a", std::move(token)); });
   CHECK(std::get<1>(outcome_of_operation<WatchEvent>([&, &w = watch](auto token) {
@@ -276,7 +276,7 @@ TEST_CASE_METHOD(Fixture, "a read that is given up between its reply and its del
   REQUIRE_FALSE(std::get<0>(create(path, "", CreateMode::ephemeral)));
   for (int round = 0; round < 20; ++round) {
     asio::cancellation_signal cancel;
-    Pending<std::vector<std::string>, Watch> read;
+    Pending<ChildrenResult, Watch> read;
     Pending<> first;
     asio::post(session.get_executor(), [&, handler = first.handler()]() mutable {
       session.async_sync(

@@ -69,6 +69,9 @@ constexpr Row rows[] = {
     {"sequence_exhausted", Error::sequence_exhausted, 5, definite},
     {"too_many_reentries", Error::too_many_reentries, 6, definite},
     {"closed", Error::closed, 7, definite},
+    {"used_after_fork", Error::used_after_fork, 8, definite},
+    {"too_many_watches", Error::too_many_watches, 9, definite},
+    {"rolled_back", Error::rolled_back, 10, definite},
     {"invalid_path", Error::invalid_path, 20, definite},
     {"invalid_lock_path", Error::invalid_lock_path, 21, definite},
     {"invalid_name", Error::invalid_name, 22, definite},
@@ -78,6 +81,8 @@ constexpr Row rows[] = {
     {"invalid_retry_policy", Error::invalid_retry_policy, 26, definite},
     {"payload_too_large", Error::payload_too_large, 27, definite},
     {"invalid_create_mode", Error::invalid_create_mode, 28, definite},
+    {"invalid_transaction", Error::invalid_transaction, 29, definite},
+    {"invalid_handler", Error::invalid_handler, 30, definite},
     {"protocol_error", Error::protocol_error, 40, ambiguous},
 };
 
@@ -139,7 +144,7 @@ TEST_CASE("a message is a short fragment of a sentence") {
 }
 
 TEST_CASE("an unknown number is a server error, ambiguous and without remedy") {
-  for (const int number : {-2'147'483'647 - 1, -1000, -126, -122, -117, -100, -15, -10, 8, 19, 41, 2'147'483'647}) {
+  for (const int number : {-2'147'483'647 - 1, -1000, -126, -122, -117, -100, -15, -10, 11, 19, 41, 2'147'483'647}) {
     const error_code ec{number, zklock::error_category()};
     CAPTURE(number);
     CHECK(ec.message() == "server error " + std::to_string(number));

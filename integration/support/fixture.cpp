@@ -17,7 +17,7 @@ std::string fresh_path() {
 Client make_client(const testing::TestServer& server, std::chrono::milliseconds timeout) {
   return Client{{.connect_string = server.connect_string(),
                  .session_timeout = timeout,
-                 .retry = {.base = 20ms, .max_retries = 8}}};
+                 .retry = ExponentialBackoffRetry{.base = 20ms, .max_retries = 8}}};
 }
 
 Session connected_session(const Client& client) {
@@ -28,11 +28,11 @@ Session connected_session(const Client& client) {
 }
 
 std::vector<std::string> children_of(const Session& session, const std::string& path) {
-  auto [error, children] = outcome_of_operation<std::vector<std::string>>(
+  auto [error, children] = outcome_of_operation<ChildrenResult>(
       [&](auto token) { session.async_get_children(path, std::move(token)); });
   if (error == Error::no_node) return {};
   if (error) throw boost::system::system_error{error, "children_of " + path};
-  return children;
+  return std::move(children.names);
 }
 
 Lease acquire(const InterProcessMutex& mutex) {

@@ -2,12 +2,11 @@
 
 #include "contention.hpp"
 #include "place_in_line.hpp"
-#include "steps.hpp"
 
 #include <zklock/client_id.hpp>
+#include <zklock/detail/retry_loop.hpp>
+#include <zklock/detail/steps.hpp>
 #include <zklock/path.hpp>
-
-#include <random>
 
 namespace zklock {
 
@@ -22,9 +21,9 @@ constexpr int most_rounds = 16;  // of making a directory that is reaped again a
 Awaitable<Result<Children>> join(Session session, const LockRequest& request, PlaceInLine& place) {
   for (int rounds_left = most_rounds;;) {
     place.request();
-    auto [list_error, children] = co_await session.async_get_children(request.directory, use_tuple);
+    auto [list_error, listed] = co_await session.async_get_children(request.directory, use_tuple);
     error_code error = place.error();
-    if (!error && !list_error) co_return std::move(children);
+    if (!error && !list_error) co_return std::move(listed.names);
     if (!error) co_return co_await list_children(session, request.directory);
     if (outcome_of(error) == Outcome::ambiguous) {
       error = co_await place.recover();
@@ -87,17 +86,13 @@ bool may_start_over(error_code error) {
 }  // namespace
 
 Awaitable<Result<Lease>> acquire(ClientHandle client, LockRequest request) {
-  std::minstd_rand random{std::random_device{}()};
-  for (int retry = 0;; ++retry) {
-    const auto [no_session, session] = co_await client.async_session(use_tuple);  // has had its time: not to be retried
-    if (no_session) co_return no_session;
+  detail::RetryLoop loop{client, "acquire", request.directory};
+  for (;;) {
+    const auto [no_session, session] = co_await client.async_session(request.directory, use_tuple);
+    if (no_session) co_return no_session;  // has had its time: not to be retried
     auto lease = co_await attempt(session, request, client.client_id());
     if (lease || !may_start_over(lease.error())) co_return std::move(lease);
-    const auto wait = client.config().retry.wait_before(retry, random());
-    if (!wait) co_return lease.error();
-    Timer timer{client.get_executor(), *after(*wait)};
-    const auto [cancelled] = co_await timer.async_wait(use_tuple);
-    if (cancelled) co_return cancelled;
+    if (const error_code error = co_await loop.next(lease.error())) co_return error;
   }
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "holding.hpp"
-#include "spawn.hpp"
 
 #include <zklock/client.hpp>
+#include <zklock/detail/spawn.hpp>
 
 #include <memory>
 #include <string>

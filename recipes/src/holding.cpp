@@ -1,8 +1,7 @@
 #include "holding.hpp"
 
-#include "steps.hpp"
-
 #include <zklock/client_id.hpp>
+#include <zklock/detail/steps.hpp>
 
 #include <variant>
 
@@ -107,6 +106,11 @@ Handler<Done> without_result(const std::shared_ptr<Holding>& holding, Handler<> 
 
 asio::any_io_executor callback_executor(const Holding& holding) { return holding.session().callback_executor(); }
 
+void refuse_after_fork(const Holding& holding) {
+  if (holding.session().in_forked_child())
+    throw boost::system::system_error{make_error_code(Error::used_after_fork), holding.node().path};
+}
+
 void start_release(std::shared_ptr<Holding> holding, Handler<> handler) {
   const auto serial = holding->session().get_executor();
   auto finish = [handler = std::move(handler)](const std::exception_ptr& thrown, Result<Done> result) mutable {
@@ -125,7 +129,8 @@ void start_wait_lost(std::shared_ptr<Holding> holding, Handler<> handler) {
 }
 
 void release_in_background(const std::shared_ptr<Holding>& holding) noexcept {
-  if (holding && holding->end()) remove_in_background(holding->session(), holding->node().path);
+  if (holding && !holding->session().in_forked_child() && holding->end())
+    remove_in_background(holding->session(), holding->node().path);
 }
 
 }  // namespace detail

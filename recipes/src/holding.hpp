@@ -1,8 +1,7 @@
 // A lock that is held: what a Lease and the threads that share it refer to.
 #pragma once
 
-#include "spawn.hpp"
-
+#include <zklock/detail/spawn.hpp>
 #include <zklock/recipes/lease.hpp>
 #include <zklock/session.hpp>
 

@@ -67,6 +67,11 @@ class MutexCore {
 
 asio::any_io_executor callback_executor(const MutexCore& mutex) { return mutex.client().callback_executor(); }
 
+void refuse_after_fork(const MutexCore& mutex) {
+  if (mutex.client().in_forked_child())
+    throw boost::system::system_error{make_error_code(Error::used_after_fork), "lock " + mutex.path()};
+}
+
 void start_acquire(std::shared_ptr<MutexCore> mutex, Patience patience, Handler<Lease> handler) {
   const auto serial = mutex->client().get_executor();
   const Deadline deadline = patience.kind == Patience::Kind::until ? Deadline{patience.deadline} : std::nullopt;
@@ -101,6 +106,7 @@ const std::string& InterProcessMutex::path() const noexcept { return core_->path
 void InterProcessMutex::acquire() { static_cast<void>(acquire(detail::Patience{})); }
 
 bool InterProcessMutex::acquire(detail::Patience patience) {
+  detail::refuse_after_fork(*core_);
   if (core_->client().blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock), path());
   if (const auto holding = core_->held_here()) {
     if (holding->state() == LeaseState::lost) fail(make_error_code(Error::lock_lost), path());
@@ -117,6 +123,7 @@ bool InterProcessMutex::acquire(detail::Patience patience) {
 }
 
 void InterProcessMutex::release() {
+  detail::refuse_after_fork(*core_);
   const auto holding = core_->held_here();
   if (!holding) fail(make_error_code(Error::not_owner), path());
   if (core_->client().blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock), path());
@@ -129,6 +136,7 @@ void InterProcessMutex::release() {
 }
 
 void InterProcessMutex::unlock() {
+  detail::refuse_after_fork(*core_);
   const auto holding = core_->held_here();
   if (!holding) fail(make_error_code(Error::not_owner), path());
   if (holding->count() > 1) return holding->set_count(holding->count() - 1);

@@ -1,9 +1,9 @@
 #include "participants.hpp"
 
 #include "contention.hpp"
-#include "steps.hpp"
 
 #include <zklock/client_id.hpp>
+#include <zklock/detail/steps.hpp>
 #include <zklock/path.hpp>
 
 namespace zklock {
@@ -27,7 +27,7 @@ Participant to_participant(std::string path, const DataResult& node) {
 }  // namespace
 
 Awaitable<Result<std::vector<Participant>>> list_participants(ClientHandle client, std::string directory) {
-  const auto [no_session, session] = co_await client.async_session(use_tuple);
+  const auto [no_session, session] = co_await client.async_session(directory, use_tuple);
   if (no_session) co_return no_session;
   auto listed = co_await list_children(session, directory);
   std::vector<Participant> participants;

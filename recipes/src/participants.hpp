@@ -1,9 +1,8 @@
 // Reading a lock's line.
 #pragma once
 
-#include "spawn.hpp"
-
 #include <zklock/client.hpp>
+#include <zklock/detail/spawn.hpp>
 #include <zklock/recipes/inter_process_mutex.hpp>
 
 #include <string>

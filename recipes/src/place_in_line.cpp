@@ -1,7 +1,6 @@
 #include "place_in_line.hpp"
 
-#include "steps.hpp"
-
+#include <zklock/detail/steps.hpp>
 #include <zklock/path.hpp>
 
 #include <boost/uuid/random_generator.hpp>

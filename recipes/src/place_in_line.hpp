@@ -1,8 +1,7 @@
 // Our node in a lock's line, from the moment it may exist until it is certain that it does not.
 #pragma once
 
-#include "spawn.hpp"
-
+#include <zklock/detail/spawn.hpp>
 #include <zklock/session.hpp>
 
 #include <memory>

@@ -32,13 +32,21 @@ struct CClientDriver::Callbacks {
   static void on_create(int rc, const char* path, const ::Stat* stat, const void* id) noexcept;
   static void on_stat(int rc, const ::Stat* stat, const void* id) noexcept;
   static void on_data(int rc, const char* data, int length, const ::Stat* stat, const void* id) noexcept;
-  static void on_children(int rc, const ::String_vector* names, const void* id) noexcept;
+  static void on_children(int rc, const ::String_vector* names, const ::Stat* stat, const void* id) noexcept;
+  static void on_acl(int rc, ::ACL_vector* acl, ::Stat* stat, const void* id) noexcept;
+  static void on_multi(int rc, const void* id) noexcept;
   static void on_void(int rc, const void* id) noexcept;
   static void on_sync(int rc, const char* path, const void* id) noexcept;
   static void on_watch_removed(int rc, const void* id) noexcept;
   static void log(const char* line) noexcept;
   static void answer(const void* id, Reply reply);
 };
+
+/// The library's user data: a number, never a pointer.
+inline void* to_context(std::uint64_t id) noexcept {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(id));  // NOLINT(performance-no-int-to-ptr)
+}
+inline std::uint64_t to_id(const void* context) noexcept { return reinterpret_cast<std::uintptr_t>(context); }
 
 /// The server's number as an error_code; 0 is success. It knows no positive ones: those would read as errors of our
 /// own.

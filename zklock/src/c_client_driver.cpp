@@ -2,19 +2,15 @@
 
 #include "c_client_calls.hpp"
 
-#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/system/system_error.hpp>
 #include <spdlog/spdlog.h>
 #include <zookeeper/zookeeper.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cerrno>
-#include <thread>
-
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 namespace zklock {
 
@@ -36,7 +32,7 @@ std::string odd_list(const std::vector<std::string>& servers) {
 
 }  // namespace
 
-CClientDriver::CClientDriver(asio::any_io_executor executor, CClientOptions options)
+CClientDriver::CClientDriver(asio::any_io_executor executor, DriverOptions options)
     : executor_{executor},
       options_{std::move(options)},
       session_timeout_{options_.session_timeout},
@@ -53,15 +49,23 @@ CClientDriver::~CClientDriver() {
 
 void CClientDriver::start(std::weak_ptr<LinkListener> listener) {
   listener_ = std::move(listener);
+  poke();
+}
+
+/// Fails only when the process is out of memory or descriptors, which may pass.
+void CClientDriver::open() {
   assert(readable == ZOOKEEPER_READ && writable == ZOOKEEPER_WRITE);
+  servers_changed_ = false;
   const CallScope scope{this};
   zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);  // the whole process's, so not one client's to choose
   handle_ = zookeeper_init2(odd_list(options_.servers).c_str(), &Callbacks::on_session,
                             static_cast<int>(options_.session_timeout.count()), nullptr, nullptr, ZOO_NO_LOG_CLIENTENV,
                             &Callbacks::log);
-  if (!handle_) throw boost::system::system_error{errno, boost::system::system_category(), "zookeeper_init2"};
+  if (!handle_) return;
   zoo_set_servers_resolution_delay(handle_, -1);  // else each turn looks names up (120)
-  poke();
+  for (const AuthInfo& auth : options_.auth)      // before the first connection: later it may corrupt the stream (131)
+    zoo_add_auth(handle_, auth.scheme.c_str(), auth.credential.data(), static_cast<int>(auth.credential.size()),
+                 nullptr, nullptr);
 }
 
 bool CClientDriver::connected() const { return handle_ && zoo_state(handle_) == ZOO_CONNECTED_STATE; }
@@ -81,43 +85,54 @@ void CClientDriver::poke() {
 }
 
 void CClientDriver::ready(int bits) {
-  if (finished()) return;
+  if (stopped_) return;
   const auto self = shared_from_this();
-  int rc = ZOK;
-  bool contact = false;
-  {
-    const CallScope scope{this};
-    int packets = 0;
-    do {
-      rc = zookeeper_process(handle_, bits);
-      contact = contact || (rc == ZOK && (bits & readable));
-      bits = readable;  // each call reads one packet at most
-    } while (rc == ZOK && ++packets < packets_per_turn);
-  }
+  const int rc = process(bits);
   const bool failed = rc != ZOK && rc != ZNOTHING && !connected();
   observe();
-  if (contact && link_ == LinkState::connected)
-    if (const auto listener = listener_.lock()) listener->on_contact(Clock::now());
   if (failed) back_off();
   deliver();
   turn();
 }
 
+/// Reads what is there, up to a limit, packet by packet.
+int CClientDriver::process(int bits) {
+  const CallScope scope{this};
+  int rc = ZOK;
+  int packets = 0;
+  do {
+    const bool ping_reply = ping_sent_ != Clock::time_point{} && at_ping_reply();
+    rc = zookeeper_process(handle_, bits);
+    if (rc == ZOK && ping_reply) note_contact(std::exchange(ping_sent_, {}));
+    bits = readable;  // each call reads one packet at most
+  } while (rc == ZOK && ++packets < packets_per_turn);
+  return rc;
+}
+
+/// The library does not say when a ping is answered: look at what it is about to read.
+bool CClientDriver::at_ping_reply() const {
+  constexpr std::array<unsigned char, 8> ping_reply{0, 0, 0, 16, 0xff, 0xff, 0xff, 0xfe};  // its length, its xid -2
+  return readiness_.peek<ping_reply.size()>() == ping_reply;
+}
+
 void CClientDriver::turn() {
-  if (finished() || !handle_) return;
+  if (stopped_) return;
   if (Clock::now() < not_before_) return schedule(not_before_);
+  if (!handle_) open();
+  if (!handle_) {
+    if (options_.logger) options_.logger->error("zklock: the ZooKeeper client cannot be set up: errno {}", errno);
+    back_off();
+    return schedule(not_before_);
+  }
   if (connect_is_overdue()) return ready(readable | writable);
+  if (servers_changed_ && !connected()) move_to_new_servers();
 
   int socket = -1;
   int interest = 0;
-  timeval wait{0, 0};
-  int rc = ZOK;
-  {
-    const CallScope scope{this};
-    rc = zookeeper_interest(handle_, &socket, &interest, &wait);
-  }
+  Clock::time_point due;
+  const int rc = ask_interest(socket, interest, due);
   observe();
-  if (finished()) return;
+  if (stopped_) return;
   if (rc != ZOK) {  // the outputs mean nothing (121)
     back_off();
     schedule(not_before_);
@@ -131,21 +146,34 @@ void CClientDriver::turn() {
     } else {
       readiness_.arm(socket, interest, unchanged);
     }
-    const auto due = Clock::now() + std::chrono::seconds{wait.tv_sec} + std::chrono::microseconds{wait.tv_usec};
-    schedule(connecting_since_ == Clock::time_point::max() ? due : std::min(due, connecting_since_ + connect_limit()));
+    schedule(connecting() ? std::min(due, connecting_since_ + connect_limit()) : due);
   }
   if (!inbox_.empty() || !states_.empty()) poke();  // callbacks ran inside interest
 }
 
+/// The library sends its ping inside this call, once a third of the session timeout has passed without a request.
+int CClientDriver::ask_interest(int& socket, int& interest, Clock::time_point& due) {
+  timeval wait{0, 0};
+  const auto now = Clock::now();
+  if (connected() && now - last_sent_ >= session_timeout_ / 3 - 2ms) {
+    if (ping_sent_ == Clock::time_point{}) ping_sent_ = now;
+    note_sent(now);
+  }
+  const CallScope scope{this};
+  const int rc = zookeeper_interest(handle_, &socket, &interest, &wait);
+  due = Clock::now() + std::chrono::seconds{wait.tv_sec} + std::chrono::microseconds{wait.tv_usec};
+  return rc;
+}
+
 /// Derives the link's state from the library's, which changes also without an event (117).
 void CClientDriver::observe() {
-  if (finished() || !handle_) return;
+  if (stopped_ || !handle_) return;
   const int state = zoo_state(handle_);
   if (is_unrecoverable(handle_)) return die(state);
-  const bool connecting = state == ZOO_CONNECTING_STATE || state == ZOO_ASSOCIATING_STATE;
-  if (!connecting) {
+  const auto handshake_began = connecting_since_;
+  if (state != ZOO_CONNECTING_STATE && state != ZOO_ASSOCIATING_STATE) {
     connecting_since_ = Clock::time_point::max();
-  } else if (connecting_since_ == Clock::time_point::max()) {
+  } else if (!connecting()) {
     connecting_since_ = Clock::now();
   }
   const LinkState link = state == ZOO_CONNECTED_STATE  ? LinkState::connected
@@ -154,13 +182,17 @@ void CClientDriver::observe() {
   if (link == link_) return;
   link_ = link;
   states_.push_back(link);
+  ping_sent_ = {};
   if (link != LinkState::connected) return;
+  note_sent(Clock::now());
+  if (handshake_began != Clock::time_point::max()) note_contact(handshake_began);
   failures_ = 0;
   not_before_ = {};
   const clientid_t* id = zoo_client_id(handle_);
   credentials_.id = id->client_id;
   std::copy(std::begin(id->passwd), std::end(id->passwd), credentials_.password.begin());
   session_timeout_ = std::chrono::milliseconds{zoo_recv_timeout(handle_)};
+  if (retiring_) let_go(CloseMode::graceful);
 }
 
 /// Hands over what the callbacks have queued. A turn follows, so requests made in here need no poke; if a handler
@@ -176,6 +208,7 @@ void CClientDriver::deliver() {
   } guard{*this};
   delivering_ = true;
   const auto listener = listener_.lock();
+  if (listener && contact_ != reported_contact_) listener->on_contact(reported_contact_ = contact_);
   while (!states_.empty()) {
     const LinkState state = states_.front();
     states_.pop_front();
@@ -199,11 +232,47 @@ void CClientDriver::deliver() {
 /// The session is over: the library will do no more with this handle (4.6 of docs/driver.md).
 void CClientDriver::die(int rc) {
   const bool refused = rc == ZOO_AUTH_FAILED_STATE;
+  states_.push_back(refused ? LinkState::auth_failed : LinkState::expired);
+  if (!end_) end(make_error_code(refused ? Error::auth_failed : Error::session_expired));
+  stop();
+  poke();
+  if (retiring_) let_go(CloseMode::abortive);  // nothing is left to close at the server
+}
+
+void CClientDriver::stop() {
+  stopped_ = true;
   readiness_.disarm();
   timer_.cancel();
-  states_.push_back(refused ? LinkState::auth_failed : LinkState::expired);
-  end(make_error_code(refused ? Error::auth_failed : Error::session_expired));
+}
+
+// ---- where to connect
+// ----------------------------------------------------------------------------------------------------
+
+void CClientDriver::set_servers(std::vector<std::string> servers) {
+  if (servers.empty() || servers == options_.servers) return;
+  options_.servers = std::move(servers);
+  servers_changed_ = true;
+  if (!stopped_ && connected() && std::ranges::find(options_.servers, connected_server()) == options_.servers.end())
+    readiness_.shut_down();
   poke();
+}
+
+/// "address:port" of the server that we are connected to.
+std::string CClientDriver::connected_server() const {
+  asio::ip::tcp::endpoint peer;
+  auto size = static_cast<socklen_t>(peer.capacity());
+  if (!zookeeper_get_connected_host(handle_, peer.data(), &size)) return {};
+  peer.resize(size);
+  return peer.address().to_string() + ":" + std::to_string(peer.port());
+}
+
+/// The library does nothing about a list of the same addresses with other ports (119), so it is led over a list that
+/// has none of them; nothing is connected meanwhile.
+void CClientDriver::move_to_new_servers() {
+  servers_changed_ = false;
+  const CallScope scope{this};
+  zoo_set_servers(handle_, "255.255.255.255:1");
+  zoo_set_servers(handle_, odd_list(options_.servers).c_str());
 }
 
 // ---- time
@@ -232,7 +301,7 @@ Clock::duration CClientDriver::connect_limit() const {
 }
 
 bool CClientDriver::connect_is_overdue() {
-  if (connecting_since_ == Clock::time_point::max() || Clock::now() < connecting_since_ + connect_limit()) return false;
+  if (!connecting() || Clock::now() < connecting_since_ + connect_limit()) return false;
   if (options_.logger) options_.logger->warn("zklock: a server did not finish the handshake in time, trying the next");
   connecting_since_ = Clock::time_point::max();
   readiness_.shut_down();
@@ -253,54 +322,10 @@ void CClientDriver::schedule(Clock::time_point due) {
 
 void CClientDriver::on_timer() {
   timer_at_ = Clock::time_point::max();
-  if (finished()) return;
+  if (stopped_) return;
   if (Clock::now() < due_) return schedule(due_);
   deliver();
   turn();
-}
-
-// ---- the end
-// -------------------------------------------------------------------------------------------------------------
-
-namespace {
-
-/// zookeeper_close waits for the server up to 4.5 s (124), so it has a thread to itself. The thread touches neither the
-/// driver nor its executor, which may be gone by then: it writes to an eventfd that the driver waits on.
-void close_elsewhere(zhandle_t* handle, asio::any_io_executor executor, std::function<void()> closed) {
-  const int done = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  const int signal = ::fcntl(done, F_DUPFD_CLOEXEC, 0);
-  if (done < 0 || signal < 0) {  // out of descriptors: the close then holds up the loop, but happens
-    if (done >= 0) ::close(done);
-    if (signal >= 0) ::close(signal);
-    zookeeper_close(handle);
-    if (closed) asio::post(executor, std::move(closed));
-    return;
-  }
-  auto waiter =
-      std::make_shared<asio::posix::basic_stream_descriptor<asio::any_io_executor>>(std::move(executor), done);
-  waiter->async_wait(asio::posix::descriptor_base::wait_read, [waiter, closed = std::move(closed)](error_code) {
-    if (closed) closed();
-  });
-  std::thread{[handle, signal] {
-    zookeeper_close(handle);
-    ::eventfd_write(signal, 1);
-    ::close(signal);
-  }}.detach();
-}
-
-}  // namespace
-
-void CClientDriver::close(CloseMode mode, error_code reason, std::function<void()> closed) {
-  if (!end_) end(reason);
-  if (mode == CloseMode::abortive) readiness_.shut_down();
-  readiness_.disarm();
-  timer_.cancel();
-  poke();
-  if (zhandle_t* handle = std::exchange(handle_, nullptr)) {
-    close_elsewhere(handle, executor_, std::move(closed));
-  } else if (closed) {
-    asio::post(executor_, std::move(closed));
-  }
 }
 
 }  // namespace zklock

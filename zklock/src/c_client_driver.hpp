@@ -8,6 +8,7 @@
 #include "registry.hpp"
 #include "watch_table.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <random>
@@ -16,21 +17,13 @@
 
 struct _zhandle;
 
-namespace spdlog {
-class logger;
-}
-
 namespace zklock {
 
-struct CClientOptions {
-  std::vector<std::string> servers;  ///< "address:port", numeric: the library's own look-ups block (120)
-  std::chrono::milliseconds session_timeout{};
-  std::shared_ptr<spdlog::logger> logger;
-};
+class MultiCall;
 
 class CClientDriver final : public Driver, public std::enable_shared_from_this<CClientDriver> {
  public:
-  CClientDriver(asio::any_io_executor executor, CClientOptions options);
+  CClientDriver(asio::any_io_executor executor, DriverOptions options);
   ~CClientDriver() override;
 
   void start(std::weak_ptr<LinkListener> listener) override;
@@ -38,6 +31,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   void forget(RequestId id) override;
   void forget_watch(const WatchSink& watch) override;
   void close(CloseMode mode, error_code reason, std::function<void()> closed) override;
+  void set_servers(std::vector<std::string> servers) override;
   [[nodiscard]] SessionCredentials credentials() const override { return credentials_; }
   [[nodiscard]] std::chrono::milliseconds session_timeout() const override { return session_timeout_; }
 
@@ -47,6 +41,8 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
     std::shared_ptr<ReplySink> sink;
     std::shared_ptr<WatchSink> watch;
     WatchTable::Id watch_entry = 0;
+    Clock::time_point sent{};
+    std::shared_ptr<MultiCall> multi{};
   };
   struct Event {  // a reply if `sink` is there, else a watch event
     std::shared_ptr<ReplySink> sink;
@@ -58,8 +54,11 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   class CallScope;   // around each call into the library
 
   // requests (c_client_requests.cpp)
-  error_code send(const Request& request, RequestId id, WatchTable::Id watch_entry);
-  int call(const Request& request, void* context, void* watch_context);
+  error_code send(Request& request, RequestId id, WatchTable::Id watch_entry);
+  int call(Request& request, RequestId id, WatchTable::Id watch_entry);
+  int call_create(const Request& request, void* context);
+  int call_multi(Request& request, RequestId id);
+  void answer_multi(RequestId id, int rc);
   void answer(RequestId id, Reply reply);
   void fire(WatchTable::Id entry, WatchEventType type);
   void drop_unused_watches();
@@ -67,10 +66,21 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   void removed_watch(RequestId removal, int rc);
   void end(error_code reason);
 
+  // the end (c_client_close.cpp)
+  void let_go(CloseMode mode);
+  void on_closed();
+
   // the loop (c_client_driver.cpp)
+  void open();
   void poke();
   void ready(int bits);
+  int process(int bits);
+  [[nodiscard]] bool at_ping_reply() const;
   void turn();
+  int ask_interest(int& socket, int& interest, Clock::time_point& due);
+  void move_to_new_servers();
+  [[nodiscard]] std::string connected_server() const;
+  void stop();
   void observe();
   void deliver();
   void die(int rc);
@@ -80,12 +90,15 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   void schedule(Clock::time_point due);
   void on_timer();
   [[nodiscard]] bool connected() const;
-  [[nodiscard]] bool finished() const noexcept { return static_cast<bool>(end_); }
+  [[nodiscard]] bool connecting() const noexcept { return connecting_since_ != Clock::time_point::max(); }
+  void note_sent(Clock::time_point when) noexcept { last_sent_ = when; }
+  void note_contact(Clock::time_point sent) noexcept { contact_ = std::max(contact_, sent); }
 
   static thread_local CClientDriver* current_;
 
   asio::any_io_executor executor_;
-  CClientOptions options_;
+  DriverOptions options_;
+  bool servers_changed_ = false;
   std::weak_ptr<LinkListener> listener_;
   _zhandle* handle_ = nullptr;
   SessionCredentials credentials_;
@@ -93,6 +106,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
 
   Registry<Pending> requests_;
   Registry<WatchTable::Place> removals_;
+  std::vector<std::shared_ptr<MultiCall>> unanswered_multis_;  // the library writes into them until it has let go
   WatchTable watches_;
   std::vector<WatchTable::Id> unused_watches_;
   std::deque<Event> inbox_;
@@ -109,9 +123,19 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   int failures_ = 0;
   std::minstd_rand random_;
 
+  // What the server is known to have heard from us: when it was sent.
+  Clock::time_point last_sent_{};
+  Clock::time_point ping_sent_{};  // since then, at the earliest, a ping is under way; the epoch: none is
+  Clock::time_point contact_{};
+  Clock::time_point reported_contact_{};
+
   bool poked_ = false;
   bool delivering_ = false;
-  error_code end_{};  // why nothing more is done; requests complete with it
+  error_code end_{};       // no more requests; they complete with it
+  bool stopped_ = false;   // no more turns
+  bool retiring_ = false;  // only waits for a connection to close the session over
+  int closes_ = 0;         // under way
+  std::vector<std::function<void()>> when_closed_;
 };
 
 }  // namespace zklock

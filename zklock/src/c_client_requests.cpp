@@ -1,6 +1,7 @@
 // Requests on their way in, replies and watch events on their way out.
 #include "c_client_calls.hpp"
 #include "c_client_driver.hpp"
+#include "c_client_multi.hpp"
 
 #include <spdlog/spdlog.h>
 #include <zookeeper/zookeeper.h>
@@ -11,30 +12,8 @@ namespace zklock {
 
 namespace {
 
-void* to_context(std::uint64_t id) {
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(id));
-}  // NOLINT: the C client's user data
-std::uint64_t to_id(const void* context) { return reinterpret_cast<std::uintptr_t>(context); }
-
 WatchKind watch_kind(Operation operation) {
   return operation == Operation::get_children ? WatchKind::children : WatchKind::data;
-}
-
-Stat to_stat(const ::Stat& stat) {
-  const auto to_time = [](std::int64_t ms) {
-    return std::chrono::system_clock::time_point{std::chrono::milliseconds{ms}};
-  };
-  return {.czxid = stat.czxid,
-          .mzxid = stat.mzxid,
-          .pzxid = stat.pzxid,
-          .created = to_time(stat.ctime),
-          .modified = to_time(stat.mtime),
-          .version = stat.version,
-          .cversion = stat.cversion,
-          .aversion = stat.aversion,
-          .ephemeral_owner = stat.ephemeralOwner,
-          .data_length = stat.dataLength,
-          .num_children = stat.numChildren};
 }
 
 }  // namespace
@@ -44,40 +23,65 @@ Stat to_stat(const ::Stat& stat) {
 
 Driver::RequestId CClientDriver::submit(Request request, std::shared_ptr<ReplySink> sink,
                                         std::shared_ptr<WatchSink> watch) {
-  const WatchTable::Id entry = watch ? watches_.begin(watch_kind(request.operation), request.path) : 0;
-  const RequestId id = requests_.add({request.operation, std::move(sink), std::move(watch), entry});
-  if (const error_code refused = send(request, id, entry)) answer(id, Reply{.error = refused});
+  const bool affordable = !watch || watches_.has_room_for(watch_kind(request.operation), request.path);
+  const WatchTable::Id entry = watch && affordable ? watches_.begin(watch_kind(request.operation), request.path) : 0;
+  const RequestId id = requests_.add({request.operation, std::move(sink), std::move(watch), entry, Clock::now(), {}});
+  const error_code refused = affordable ? send(request, id, entry) : make_error_code(Error::too_many_watches);
+  if (refused) answer(id, Reply{.error = refused});
   if (!delivering_) poke();
   return id;
 }
 
-error_code CClientDriver::send(const Request& request, RequestId id, WatchTable::Id watch_entry) {
+error_code CClientDriver::send(Request& request, RequestId id, WatchTable::Id watch_entry) {
   if (end_) return end_;
   // The library would keep it for later, and might then not know what became of it.
   if (!connected()) return make_error_code(Error::connection_loss);
-  return from_rc(call(request, to_context(id), to_context(watch_entry)));
+  const int rc = call(request, id, watch_entry);
+  if (rc == ZOK) note_sent(requests_.find(id)->sent);
+  return from_rc(rc);
 }
 
-int CClientDriver::call(const Request& request, void* context, void* watch_context) {
+int CClientDriver::call(Request& request, RequestId id, WatchTable::Id watch_entry) {
   const CallScope scope{this};
   const char* path = request.path.c_str();
-  const char* data = request.data.data();
   const int length = static_cast<int>(request.data.size());
-  const watcher_fn watcher = watch_context ? &Callbacks::on_watch : nullptr;
+  void* const context = to_context(id);
+  void* const watch_context = to_context(watch_entry);
+  const watcher_fn watcher = watch_entry ? &Callbacks::on_watch : nullptr;
   switch (request.operation) {
-    case Operation::create:
-      return zoo_acreate2_ttl(handle_, path, data, length, &ZOO_OPEN_ACL_UNSAFE, static_cast<int>(request.mode),
-                              has_ttl(request.mode) ? request.ttl.count() : -1, &Callbacks::on_create, context);
+    case Operation::create: return call_create(request, context);
     case Operation::remove: return zoo_adelete(handle_, path, request.version, &Callbacks::on_void, context);
     case Operation::exists: return zoo_awexists(handle_, path, watcher, watch_context, &Callbacks::on_stat, context);
     case Operation::get_data: return zoo_awget(handle_, path, watcher, watch_context, &Callbacks::on_data, context);
     case Operation::set_data:
-      return zoo_aset(handle_, path, data, length, request.version, &Callbacks::on_stat, context);
+      return zoo_aset(handle_, path, request.data.data(), length, request.version, &Callbacks::on_stat, context);
     case Operation::get_children:
-      return zoo_awget_children(handle_, path, watcher, watch_context, &Callbacks::on_children, context);
+      return zoo_awget_children2(handle_, path, watcher, watch_context, &Callbacks::on_children, context);
+    case Operation::get_acl: return zoo_aget_acl(handle_, path, &Callbacks::on_acl, context);
+    case Operation::set_acl: {
+      const NativeAcl acl{request.acl};
+      return zoo_aset_acl(handle_, path, request.version, const_cast<::ACL_vector*>(acl.get()), &Callbacks::on_void,
+                          context);
+    }
     case Operation::sync: return zoo_async(handle_, path, &Callbacks::on_sync, context);
+    case Operation::multi: return call_multi(request, id);
+    case Operation::check: break;  // never alone
   }
   return ZBADARGUMENTS;
+}
+
+int CClientDriver::call_create(const Request& request, void* context) {
+  const NativeAcl acl{request.acl};
+  return zoo_acreate2_ttl(handle_, request.path.c_str(), request.data.data(), static_cast<int>(request.data.size()),
+                          acl.get(), static_cast<int>(request.mode), has_ttl(request.mode) ? request.ttl.count() : -1,
+                          &Callbacks::on_create, context);
+}
+
+int CClientDriver::call_multi(Request& request, RequestId id) {
+  auto multi = std::make_shared<MultiCall>(std::move(request.parts));
+  requests_.find(id)->multi = multi;
+  unanswered_multis_.push_back(multi);
+  return multi->submit(handle_, &Callbacks::on_multi, to_context(id));
 }
 
 /// The slot stays until the reply has come, which decides whether there is a watch to give up (20).
@@ -94,12 +98,21 @@ void CClientDriver::forget(RequestId id) {
 void CClientDriver::answer(RequestId id, Reply reply) {
   std::optional<Pending> pending = requests_.take(id);
   if (!pending) return;
+  if (!reply.error || outcome_of(reply.error) == Outcome::not_applied) note_contact(pending->sent);
   if (pending->watch_entry) {
     const bool is_set = !reply.error || (pending->operation == Operation::exists && reply.error == Error::no_node);
     if (watches_.finish(pending->watch_entry, is_set, std::move(pending->watch)))
       unused_watches_.push_back(pending->watch_entry);
   }
   if (pending->sink) inbox_.push_back({.sink = std::move(pending->sink), .reply = std::move(reply), .watch = {}});
+}
+
+void CClientDriver::answer_multi(RequestId id, int rc) {
+  const Pending* pending = requests_.find(id);
+  if (!pending || !pending->multi) return;
+  const std::shared_ptr<MultiCall> multi = pending->multi;
+  std::erase(unanswered_multis_, multi);
+  answer(id, multi->to_reply(rc));
 }
 
 void CClientDriver::fire(WatchTable::Id entry, WatchEventType type) {
@@ -133,7 +146,7 @@ void CClientDriver::drop_unused_watches() {
 /// order of the requests.
 void CClientDriver::drop_watch(WatchTable::Id entry) {
   const std::optional<WatchTable::Place> place = watches_.end(entry);
-  if (!place || finished()) return;
+  if (!place || stopped_ || !handle_) return;
   const ZooWatcherType type = place->kind == WatchKind::data ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD;
   const int local = connected() ? 0 : 1;  // a reconnect sets only what the library still knows
   const CallScope scope{this};
@@ -147,74 +160,9 @@ void CClientDriver::drop_watch(WatchTable::Id entry) {
 
 void CClientDriver::removed_watch(RequestId removal, int rc) {
   const std::optional<WatchTable::Place> place = removals_.take(removal);
-  if (!place || rc == ZOK || rc == ZNOWATCHER || finished() || watches_.in_use(*place)) return;
+  if (!place || rc == ZOK || rc == ZNOWATCHER || stopped_ || !handle_ || watches_.in_use(*place)) return;
   const ZooWatcherType type = place->kind == WatchKind::data ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD;
   zoo_aremove_all_watches(handle_, place->path.c_str(), type, 1, nullptr, nullptr);
-}
-
-// ---- what the library calls
-// ----------------------------------------------------------------------------------------------
-
-void CClientDriver::Callbacks::answer(const void* id, Reply reply) {
-  if (current_)
-    current_->answer(to_id(id), std::move(reply));  // nobody during zookeeper_close, when all have been answered
-}
-
-void CClientDriver::Callbacks::on_session(zhandle_t*, int, int, const char*, void*) noexcept {
-}  // observe() looks at the state itself
-
-void CClientDriver::Callbacks::on_watch(zhandle_t*, int type, int, const char*, void* context) noexcept {
-  if (!current_ || type == ZOO_SESSION_EVENT) return;  // session events reach every watcher, many times (4.4)
-  const WatchEventType seen = type == ZOO_CREATED_EVENT   ? WatchEventType::node_created
-                              : type == ZOO_DELETED_EVENT ? WatchEventType::node_deleted
-                              : type == ZOO_CHANGED_EVENT ? WatchEventType::node_data_changed
-                                                          : WatchEventType::node_children_changed;
-  current_->fire(to_id(context), seen);
-}
-
-void CClientDriver::Callbacks::on_create(int rc, const char* path, const ::Stat* stat, const void* id) noexcept {
-  Reply reply{.error = from_rc(rc)};
-  if (rc == ZOK) {
-    reply.path = path;
-    reply.stat = to_stat(*stat);
-  }
-  answer(id, std::move(reply));
-}
-
-void CClientDriver::Callbacks::on_stat(int rc, const ::Stat* stat, const void* id) noexcept {
-  Reply reply{.error = from_rc(rc)};
-  if (rc == ZOK) reply.stat = to_stat(*stat);
-  answer(id, std::move(reply));
-}
-
-void CClientDriver::Callbacks::on_data(int rc, const char* data, int length, const ::Stat* stat,
-                                       const void* id) noexcept {
-  Reply reply{.error = from_rc(rc)};
-  if (rc == ZOK) {
-    if (data && length > 0) reply.data.assign(data, static_cast<std::size_t>(length));  // length -1: null data (132)
-    reply.stat = to_stat(*stat);
-  }
-  answer(id, std::move(reply));
-}
-
-void CClientDriver::Callbacks::on_children(int rc, const ::String_vector* names, const void* id) noexcept {
-  Reply reply{.error = from_rc(rc)};
-  if (rc == ZOK) reply.children.assign(names->data, names->data + names->count);
-  answer(id, std::move(reply));
-}
-
-void CClientDriver::Callbacks::on_void(int rc, const void* id) noexcept { answer(id, Reply{.error = from_rc(rc)}); }
-
-void CClientDriver::Callbacks::on_sync(int rc, const char*, const void* id) noexcept {
-  answer(id, Reply{.error = from_rc(rc)});
-}
-
-void CClientDriver::Callbacks::on_watch_removed(int rc, const void* id) noexcept {
-  if (current_) current_->removed_watch(to_id(id), rc);
-}
-
-void CClientDriver::Callbacks::log(const char* line) noexcept {
-  if (current_ && current_->options_.logger) current_->options_.logger->warn("zookeeper: {}", line);
 }
 
 }  // namespace zklock

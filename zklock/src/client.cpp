@@ -1,9 +1,13 @@
+#include "c_client_driver.hpp"
 #include "client_core.hpp"
 
 #include <zklock/client.hpp>
 #include <zklock/client_id.hpp>
 #include <zklock/detail/blocking.hpp>
+#include <zklock/path.hpp>
 
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/system/system_error.hpp>
 
 namespace zklock {
@@ -12,68 +16,190 @@ using namespace std::chrono_literals;
 
 namespace {
 
+[[noreturn]] void refuse(Error error, const std::string& why) {
+  throw boost::system::system_error{make_error_code(error), why};
+}
+
 ClientConfig validated(ClientConfig config) {
   if (config.session_timeout < 100ms || config.session_timeout > 24h)
-    throw boost::system::system_error{make_error_code(Error::invalid_timeout),
-                                      "session_timeout must be 100 ms to 24 h"};
-  if (config.connection_timeout < 0ms)
-    throw boost::system::system_error{make_error_code(Error::invalid_timeout),
-                                      "connection_timeout must not be negative"};
+    refuse(Error::invalid_timeout, "session_timeout must be 100 ms to 24 h");
+  if (config.connection_timeout < 0ms) refuse(Error::invalid_timeout, "connection_timeout must not be negative");
+  if (config.operation_timeout < 0ms) refuse(Error::invalid_timeout, "operation_timeout must not be negative");
+  if (config.sessions < 1 || config.sessions > 64) refuse(Error::bad_arguments, "sessions must be 1 to 64");
+  if (config.max_retries_per_second < 1) refuse(Error::bad_arguments, "max_retries_per_second must be positive");
+  if (config.max_buffer < 1'024 || config.max_buffer > INT32_MAX)
+    refuse(Error::bad_arguments, "max_buffer must be 1 KiB to 2 GiB");
+  for (const AuthInfo& auth : config.auth)
+    if (auth.scheme.empty() || auth.scheme.find('\0') != std::string::npos)
+      refuse(Error::bad_arguments, "auth without a scheme");
   config.retry.validate();
   if (config.client_id.empty()) config.client_id = make_client_id();
   validate_client_id(config.client_id);
+  static_cast<void>(parse_connect_string(config.connect_string));
   return config;
 }
 
-std::shared_ptr<detail::ClientCore> start(std::shared_ptr<Runtime> runtime, ClientConfig config) {
-  auto core = std::make_shared<detail::ClientCore>(std::move(runtime), std::move(config));
+std::shared_ptr<detail::ClientCore> start(std::shared_ptr<Runtime> runtime, ClientConfig config,
+                                          DriverFactory make_driver) {
+  auto core = std::make_shared<detail::ClientCore>(std::move(runtime), std::move(config), std::move(make_driver));
   core->start();
   return core;
 }
 
+std::shared_ptr<Driver> make_c_client_driver(asio::any_io_executor executor, DriverOptions options) {
+  return std::make_shared<CClientDriver>(std::move(executor), std::move(options));
+}
+
 }  // namespace
 
-asio::any_io_executor ClientHandle::get_executor() const { return core_->runtime().serial(); }
-asio::any_io_executor ClientHandle::callback_executor() const { return core_->runtime().callback_executor(); }
-ConnectionState ClientHandle::state() const noexcept { return core_->state(); }
-StateStream ClientHandle::states() const { return StateStream{core_->subscribe()}; }
-const std::string& ClientHandle::client_id() const noexcept { return core_->config().client_id; }
-const ClientConfig& ClientHandle::config() const noexcept { return core_->config(); }
-Session ClientHandle::session() const { return core_->session(); }
-bool ClientHandle::blocking_would_deadlock() const noexcept { return core_->runtime().blocking_would_deadlock(); }
+// ---- what everybody may do
+// ----------------------------------------------------------------------------------------------
+
+asio::any_io_executor ClientHandle::get_executor() const { return ref_->runtime()->serial(); }
+asio::any_io_executor ClientHandle::callback_executor() const { return ref_->runtime()->callback_executor(); }
+const std::string& ClientHandle::client_id() const noexcept { return ref_->config().client_id; }
+const ClientConfig& ClientHandle::config() const noexcept { return ref_->config(); }
+bool ClientHandle::blocking_would_deadlock() const noexcept { return ref_->runtime()->blocking_would_deadlock(); }
+bool ClientHandle::in_forked_child() const noexcept { return ref_->runtime()->in_forked_child(); }
+
+ClientHandle ClientHandle::using_namespace(std::string name) const {
+  if (!name.empty() && !name.starts_with('/')) name.insert(name.begin(), '/');
+  if (name == "/") name.clear();
+  if (!name.empty()) validate_path(name);
+  return ClientHandle{detail::ClientRef{ref_.core(), std::move(name)}};
+}
+
+namespace detail {
+
+std::string prefix_of(const ClientRef& client) { return client->chroot() + client.name_space(); }
+SessionKeeper& keeper_of(const ClientRef& client, const std::string& path) {
+  return client->keeper_of(prefix_of(client) + path);
+}
+
+}  // namespace detail
+
+ConnectionState ClientHandle::state() const { return ref_->state(); }
+StateStream ClientHandle::states() const { return StateStream{ref_->subscribe()}; }
+StateStream ClientHandle::states(const std::string& path) const {
+  return StateStream{detail::keeper_of(ref_, path).subscribe()};
+}
+Session ClientHandle::session(const std::string& path) const {
+  return detail::keeper_of(ref_, path).session(detail::prefix_of(ref_));
+}
+
+namespace {
+
+/// A state after the other, as long as the subscription lives.
+struct Listener : std::enable_shared_from_this<Listener> {
+  Listener(StateStream s, std::function<void(ConnectionState)> c, const asio::any_io_executor& executor)
+      : stream{std::move(s)}, callback{std::move(c)}, strand{asio::make_strand(executor)} {}
+
+  StateStream stream;
+  std::function<void(ConnectionState)> callback;
+  asio::strand<asio::any_io_executor> strand;
+
+  void next() {
+    stream.async_next(asio::bind_executor(strand, [weak = weak_from_this()](error_code error, ConnectionState state) {
+      const auto self = weak.lock();
+      if (!self || error) return;
+      self->callback(state);
+      self->next();
+    }));
+  }
+};
+
+}  // namespace
+
+StateSubscription ClientHandle::subscribe(std::function<void(ConnectionState)> callback) const {
+  if (!callback) refuse(Error::invalid_handler, "subscribe");
+  const auto listener = std::make_shared<Listener>(states(), std::move(callback), callback_executor());
+  listener->next();
+  return StateSubscription{listener};
+}
 
 bool ClientHandle::wait_connected(std::chrono::milliseconds wait) const {
-  if (blocking_would_deadlock())
-    throw boost::system::system_error{make_error_code(Error::would_deadlock),
-                                      "wait_connected on the client's own thread"};
-  const auto outcome =
-      detail::block_on<Session>(get_executor(), [&](auto token) { async_session(after(wait), std::move(token)); });
-  if (!outcome.error) return true;
-  if (outcome.error == Error::connection_loss) return false;
-  throw boost::system::system_error{outcome.error, "wait_connected"};
+  ref_->runtime()->refuse_after_fork();
+  if (blocking_would_deadlock()) refuse(Error::would_deadlock, "wait_connected on the client's own thread");
+  const Deadline deadline = after(wait);
+  for (const auto& keeper : ref_->keepers()) {
+    const auto outcome = detail::block_on<Session>(get_executor(), [&](auto token) {
+      keeper->await_session(deadline, {}, detail::Handler<Session>{std::move(token)});
+    });
+    if (outcome.error == Error::connection_loss) return false;
+    if (outcome.error) throw boost::system::system_error{outcome.error, "wait_connected"};
+  }
+  return true;
 }
 
-Client::Client(ClientConfig config) : ClientHandle{nullptr} {
-  config = validated(std::move(config));
-  [[maybe_unused]] const auto checked = parse_connect_string(config.connect_string);  // before a thread is started
-  core_ = start(std::make_shared<Runtime>(), std::move(config));
+namespace detail {
+
+asio::any_io_executor callback_executor(const ClientCore& client) { return client.runtime()->callback_executor(); }
+void refuse_after_fork(const ClientCore& client) { client.runtime()->refuse_after_fork(); }
+
+void start_session(ClientRef client, std::string path, Deadline deadline, Handler<Session> handler) {
+  keeper_of(client, path).await_session(deadline, prefix_of(client), std::move(handler));
 }
 
-Client::Client(asio::any_io_executor executor, ClientConfig config) : ClientHandle{nullptr} {
-  core_ = start(std::make_shared<Runtime>(std::move(executor)), validated(std::move(config)));
+void close_client(const ClientRef& client, CloseMode mode, Handler<> handler) {
+  asio::dispatch(client->runtime()->serial(), [core = client.core(), mode, handler = std::move(handler)]() mutable {
+    core->close(mode, std::move(handler));
+  });
 }
 
+void start_close(ClientRef client, Handler<> handler) { close_client(client, CloseMode::graceful, std::move(handler)); }
+
+void start_abort(ClientRef client, Handler<> handler) { close_client(client, CloseMode::abortive, std::move(handler)); }
+
+Client ClientAccess::make(std::shared_ptr<Runtime> runtime, ClientConfig config, DriverFactory make_driver) {
+  return Client{start(std::move(runtime), validated(std::move(config)), std::move(make_driver))};
+}
+
+}  // namespace detail
+
+// ---- what the owner may do
+// ----------------------------------------------------------------------------------------------
+
+Client::Client(std::shared_ptr<detail::ClientCore> core) noexcept : ClientHandle{detail::ClientRef{std::move(core)}} {}
+
+Client::Client(ClientConfig config) : ClientHandle{detail::ClientRef{}} {
+  config = validated(std::move(config));  // before a thread is started
+  ref_ = detail::ClientRef{start(std::make_shared<Runtime>(), std::move(config), make_c_client_driver)};
+}
+
+Client::Client(asio::any_io_executor executor, ClientConfig config)
+    : Client{
+          start(std::make_shared<Runtime>(std::move(executor)), validated(std::move(config)), make_c_client_driver)} {}
+
+/// In a forked child the connection is the parent's, and its threads are not there: nothing may be touched, so it leaks.
 Client::~Client() {
-  if (core_) close();
-}
-
-void Client::close() {
-  if (blocking_would_deadlock() || !core_->runtime().has_own_thread()) {
-    async_close(asio::bind_executor(get_executor(), [](error_code) {}));
+  if (!ref_) return;
+  if (in_forked_child()) {
+    static_cast<void>(new detail::ClientRef{ref_});
     return;
   }
-  detail::block_on(get_executor(), [&](auto token) { async_close(std::move(token)); });
-  core_->runtime().flush();
+  close();
+}
+
+void Client::update_server_list(const std::string& connect_string) {
+  ref_->runtime()->refuse_after_fork();
+  ConnectString target = parse_connect_string(connect_string);
+  if (!target.chroot.empty() && target.chroot != ref_->chroot())
+    refuse(Error::invalid_connect_string, "another chroot needs another Client: " + quoted(connect_string));
+  ref_->set_servers(std::move(target.servers));
+}
+
+void Client::close() { close_with(&detail::start_close); }
+void Client::abort() { close_with(&detail::start_abort); }
+
+void Client::close_with(void (*start)(detail::ClientRef, detail::Handler<>)) {
+  const auto runtime = ref_->runtime();
+  runtime->refuse_after_fork();
+  if (blocking_would_deadlock() || !runtime->has_own_thread()) {
+    start(ref_, detail::Handler<>{asio::bind_executor(get_executor(), [](error_code) {})});
+    return;
+  }
+  detail::block_on(get_executor(), [&](auto token) { start(ref_, detail::Handler<>{std::move(token)}); });
+  runtime->flush();
 }
 
 }  // namespace zklock

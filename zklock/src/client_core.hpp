@@ -1,67 +1,73 @@
 // What all handles on one Client share.
 #pragma once
 
+#include "rate_limit.hpp"
 #include "runtime.hpp"
-#include "session_core.hpp"
+#include "server_list.hpp"
+#include "session_keeper.hpp"
 #include "state_queue.hpp"
 
 #include <zklock/client.hpp>
 #include <zklock/connect_string.hpp>
 
-#include <boost/asio/ip/tcp.hpp>
-
-#include <list>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zklock::detail {
 
-/// Keeps one live SessionCore: makes it, hears of its states, and makes the next one when it is over.
+/// The sessions of a Client, its servers, and what the sessions' states come to together.
 ///
 /// Threads: what is marked so, any; the rest on the serial executor.
 class ClientCore final : public std::enable_shared_from_this<ClientCore> {
  public:
-  ClientCore(std::shared_ptr<Runtime> runtime, ClientConfig config);
+  /// Throws Error::invalid_connect_string.
+  ClientCore(std::shared_ptr<Runtime> runtime, ClientConfig config, DriverFactory make_driver);
 
   void start();
-  void await_session(Deadline deadline, Handler<Session> handler);
-  void close(Handler<> handler);
+  void close(CloseMode mode, Handler<> handler);
+  /// A retry's turn, which is now or later.
+  [[nodiscard]] Clock::time_point take_retry_turn() { return retries_.take_turn(Clock::now()); }
 
   // any thread
   [[nodiscard]] const ClientConfig& config() const noexcept { return config_; }
-  [[nodiscard]] Runtime& runtime() const noexcept { return *runtime_; }
+  [[nodiscard]] const std::string& chroot() const noexcept { return target_.chroot; }
+  [[nodiscard]] const std::shared_ptr<Runtime>& runtime() const noexcept { return runtime_; }
   [[nodiscard]] ConnectionState state() const { return states_.get(); }
   [[nodiscard]] auto subscribe() { return states_.subscribe(runtime_); }
-  [[nodiscard]] Session session() const;
+  [[nodiscard]] SessionKeeper& keeper_of(std::string_view server_path) const noexcept;
+  [[nodiscard]] const std::vector<std::shared_ptr<SessionKeeper>>& keepers() const noexcept { return keepers_; }
+  void set_servers(std::vector<HostPort> servers);
 
  private:
-  struct Waiter;
-
-  void resolve();
-  void connect(std::vector<std::string> servers);
-  void make_session(std::vector<std::string> servers);
-  void on_session_state(SessionState state);
-  void enter(ConnectionState state);
-  void answer_waiters(error_code error);
+  void on_state(ConnectionState state);
   void finish_close();
 
   std::shared_ptr<Runtime> runtime_;
   ClientConfig config_;
   ConnectString target_;
-  asio::ip::tcp::resolver resolver_;
-  Timer resolve_again_;
+  DriverFactory make_driver_;
+  RateLimit retries_;
+  std::shared_ptr<ServerList> servers_;
+  std::vector<std::shared_ptr<SessionKeeper>> keepers_;
   StatePublisher<ConnectionState> states_{ConnectionState::connecting};
-  mutable std::mutex session_mutex_;
-  std::shared_ptr<SessionCore> session_;
-  std::list<std::shared_ptr<Waiter>> waiters_;
   std::vector<Handler<>> close_waiters_;
-  bool connected_before_ = false;
+  std::size_t open_keepers_ = 0;
   bool closing_ = false;
   bool closed_ = false;
-  error_code failed_;
+};
+
+/// What the states of several sessions come to: the worst of them.
+[[nodiscard]] ConnectionState combined(const std::vector<ConnectionState>& states, bool connected_before) noexcept;
+
+/// What stands before the client's paths at the server: chroot and namespace.
+[[nodiscard]] std::string prefix_of(const ClientRef& client);
+[[nodiscard]] SessionKeeper& keeper_of(const ClientRef& client, const std::string& path);
+
+/// For zklock::testing: a Client over other drivers.
+struct ClientAccess {
+  [[nodiscard]] static Client make(std::shared_ptr<Runtime> runtime, ClientConfig config, DriverFactory make_driver);
 };
 
 }  // namespace zklock::detail

@@ -1,6 +1,7 @@
 // The one seam to the world: requests, replies, watch events and session states.
 #pragma once
 
+#include <zklock/acl.hpp>
 #include <zklock/clock.hpp>
 #include <zklock/create_mode.hpp>
 #include <zklock/error.hpp>
@@ -12,20 +13,41 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
+
+namespace spdlog {
+class logger;
+}
 
 namespace zklock {
 
-enum class Operation { create, remove, exists, get_data, set_data, get_children, sync };
+enum class Operation {
+  create,
+  remove,
+  exists,
+  get_data,
+  set_data,
+  get_children,
+  get_acl,
+  set_acl,
+  sync,
+  check,  ///< only as a part of a multi: the node exists and has the version
+  multi   ///< all parts or none: create, remove, set_data, check
+};
 
-/// What to ask the server. Paths are the server's: a chroot is already part of them.
+[[nodiscard]] std::string_view to_string(Operation operation) noexcept;
+
+/// What to ask the server. Paths are the server's: chroot and namespace are already part of them.
 struct Request {
   Operation operation = Operation::sync;
-  std::string path;
+  std::string path{};
   std::string data{};
   CreateMode mode = CreateMode::persistent;
   std::chrono::milliseconds ttl{0};
   std::int32_t version = -1;
+  Acl acl{};                     ///< of a create, never empty then; of a set_acl
+  std::vector<Request> parts{};  ///< of a multi
 };
 
 /// What the server said. Which fields have a meaning follows from the operation; none has after an error.
@@ -35,6 +57,10 @@ struct Reply {
   std::string data{};
   std::vector<std::string> children{};
   Stat stat{};
+  Acl acl{};
+  /// Of a multi, one for each part, with or without an error: paths of what was created, Stats of what was set, and in a
+  /// failed one the error of the part that failed, rolled_back of the others.
+  std::vector<Reply> parts{};
 };
 
 /// Receives one reply, on the driver's executor, after the submit that asked for it has returned.
@@ -60,13 +86,16 @@ class LinkListener {
   virtual ~LinkListener() = default;
   /// Called with each change, before the replies that the change caused.
   virtual void on_link_state(LinkState state) = 0;
-  /// Something was received from the server.
-  virtual void on_contact(Clock::time_point when) = 0;
+  /// The server has answered something that was sent then, or later: it knew us alive at that time.
+  virtual void on_contact(Clock::time_point sent) = 0;
 };
 
 enum class CloseMode {
   graceful,  ///< the server is told, and given a few seconds to acknowledge
-  abortive   ///< the connection is cut; the server ends the session when its time is up
+  abortive,  ///< the connection is cut; the server ends the session when its time is up
+  /// The session has been given up without the servers' word: it is looked for until it is closed at the server or
+  /// known to be over, so that its nodes stand in nobody's way. A later close in another mode cuts that short.
+  when_reachable
 };
 
 /// One session's connection to the servers. It knows neither retries nor recipes.
@@ -95,10 +124,23 @@ class Driver {
   /// it is done.
   virtual void close(CloseMode mode, error_code reason, std::function<void()> closed) = 0;
 
+  /// Where to connect from now on. A connection to a server that is not among them is given up; any other stays.
+  virtual void set_servers(std::vector<std::string> servers) = 0;
+
   /// Who the session is, as of the last handshake.
   [[nodiscard]] virtual SessionCredentials credentials() const = 0;
   /// The session timeout that the server granted.
   [[nodiscard]] virtual std::chrono::milliseconds session_timeout() const = 0;
 };
+
+struct DriverOptions {
+  std::vector<std::string> servers;  ///< "address:port", numeric; at least one
+  std::chrono::milliseconds session_timeout{};
+  std::vector<AuthInfo> auth{};
+  std::shared_ptr<spdlog::logger> logger{};
+};
+
+/// Makes a driver that lives on a serial executor.
+using DriverFactory = std::function<std::shared_ptr<Driver>(asio::any_io_executor, DriverOptions)>;
 
 }  // namespace zklock

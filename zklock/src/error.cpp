@@ -66,6 +66,9 @@ constexpr Row table[] = {
      "the lock's sequence numbers are nearly used up; let its directory become empty and be deleted"},
     {too_many_reentries, definite, none, "the owner holds the lock too many times; is a release missing?"},
     {closed, definite, none, "the client is closed"},
+    {used_after_fork, definite, none, "the client was made before a fork; make another one in the child process"},
+    {too_many_watches, definite, none, "the session has too many watches; use several sessions, or shorter paths"},
+    {rolled_back, definite, none, "another part of the transaction failed, so nothing was done"},
     {invalid_path, definite, none, "invalid path"},
     {invalid_lock_path, definite, none, "invalid lock path"},
     {invalid_name, definite, none, "invalid node name"},
@@ -75,6 +78,8 @@ constexpr Row table[] = {
     {invalid_retry_policy, definite, none, "invalid retry policy"},
     {payload_too_large, definite, none, "the data is too large for one request"},
     {invalid_create_mode, definite, none, "invalid create mode"},
+    {invalid_transaction, definite, none, "invalid transaction"},
+    {invalid_handler, definite, none, "invalid handler: it is empty"},
     {protocol_error, ambiguous, none, "the server's answer makes no sense; is it a ZooKeeper server?"},
 };
 

@@ -63,6 +63,10 @@ void SocketReadiness::disarm() {
   shared_->descriptor.close(ignored);
 }
 
+void SocketReadiness::peek(unsigned char* bytes, std::size_t size) const {
+  static_cast<void>(::recv(shared_->descriptor.native_handle(), bytes, size, MSG_PEEK | MSG_DONTWAIT));
+}
+
 void SocketReadiness::shut_down() {
   if (socket_ >= 0) ::shutdown(shared_->descriptor.native_handle(), SHUT_RDWR);
 }

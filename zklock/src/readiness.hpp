@@ -4,6 +4,8 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -38,10 +40,19 @@ class SocketReadiness {
   /// Cuts the connection, so that the library finds it broken at its next look.
   void shut_down();
 
+  /// The next bytes to be read, left where they are; zeros where there are none yet.
+  template <std::size_t size>
+  [[nodiscard]] std::array<unsigned char, size> peek() const {
+    std::array<unsigned char, size> bytes{};
+    if (socket_ >= 0) peek(bytes.data(), size);
+    return bytes;
+  }
+
   [[nodiscard]] bool armed() const noexcept { return socket_ >= 0; }
 
  private:
   void wait(int bit);
+  void peek(unsigned char* bytes, std::size_t size) const;
 
   struct Shared;  // outlives us in the handlers of waits under way
   std::shared_ptr<Shared> shared_;

@@ -1,10 +1,14 @@
 #include "runtime.hpp"
 
+#include <zklock/error.hpp>
+
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/system_executor.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <boost/system/system_error.hpp>
 
+#include <atomic>
 #include <csignal>
 #include <semaphore>
 
@@ -56,9 +60,28 @@ void Loop::flush() {
   done.acquire();
 }
 
-Runtime::Runtime() : io_{std::make_unique<Loop>("zklock-io", Loop::AtEnd::drop)}, serial_{io_->executor()} {}
+namespace {
 
-Runtime::Runtime(asio::any_io_executor given) : given_{given}, serial_{asio::make_strand(given)} {}
+/// Counted rather than asked of the system, which would cost a call with each operation.
+std::atomic<unsigned> forks{0};
+
+unsigned this_generation() {
+  static const int registered = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  static_cast<void>(registered);
+  return forks;
+}
+
+}  // namespace
+
+Runtime::Runtime()
+    : generation_{this_generation()},
+      io_{std::make_unique<Loop>("zklock-io", Loop::AtEnd::drop)},
+      serial_{io_->executor()} {}
+
+Runtime::Runtime(asio::any_io_executor given)
+    : generation_{this_generation()}, given_{given}, serial_{asio::make_strand(given)} {}
+
+bool Runtime::in_forked_child() const noexcept { return forks != generation_; }
 
 asio::any_io_executor Runtime::callback_executor() const {
   if (given_) return given_;
@@ -83,6 +106,11 @@ bool runs_here(const asio::any_io_executor& executor) noexcept {
 bool Runtime::blocking_would_deadlock() const noexcept {
   if (io_) return io_->runs_this_thread();
   return runs_here<asio::io_context>(given_) || runs_here<asio::thread_pool>(given_);
+}
+
+void Runtime::refuse_after_fork() const {
+  if (in_forked_child())
+    throw boost::system::system_error{make_error_code(Error::used_after_fork), "in the child process"};
 }
 
 void Runtime::flush() {

@@ -47,11 +47,15 @@ class Runtime {
   [[nodiscard]] const asio::any_io_executor& serial() const noexcept { return serial_; }
   [[nodiscard]] asio::any_io_executor callback_executor() const;
   [[nodiscard]] bool blocking_would_deadlock() const noexcept;
+  [[nodiscard]] bool in_forked_child() const noexcept;
+  /// Throws Error::used_after_fork: the threads, and whatever they held locked, are the parent's.
+  void refuse_after_fork() const;
   [[nodiscard]] bool has_own_thread() const noexcept { return io_ != nullptr; }
   /// With threads of our own: waits until everything posted to the I/O thread so far has run.
   void flush();
 
  private:
+  unsigned generation_;  // of processes, each the child of the one before
   std::unique_ptr<Loop> io_;
   mutable std::once_flag callbacks_started_;
   mutable std::unique_ptr<Loop> callbacks_;

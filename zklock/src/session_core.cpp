@@ -1,5 +1,7 @@
 #include "session_core.hpp"
 
+#include <zklock/path.hpp>
+
 #include <spdlog/spdlog.h>
 
 namespace zklock::detail {
@@ -11,34 +13,15 @@ SessionCore::SessionCore(std::shared_ptr<Runtime> runtime, std::shared_ptr<Drive
       timeout_{config_.timeout},
       expiry_{runtime_->serial()} {}
 
-namespace {
-
-error_code error_of(SessionState state) {
-  switch (state) {
-    case SessionState::expired: return make_error_code(Error::session_expired);
-    case SessionState::auth_failed: return make_error_code(Error::auth_failed);
-    default: return make_error_code(Error::closing);
-  }
-}
-
-}  // namespace
-
 void SessionCore::start() { driver_->start(weak_from_this()); }
 
 void SessionCore::close(CloseMode mode, std::function<void()> closed) {
   const bool ended = is_final(state());
   driver_->close(mode, make_error_code(Error::closing), std::move(closed));
-  if (!ended) end(SessionState::closed);
-}
-
-std::string SessionCore::to_server(const std::string& path) const {
-  if (config_.chroot.empty()) return path;
-  return path == "/" ? config_.chroot : config_.chroot + path;
-}
-
-std::string SessionCore::from_server(std::string path) const {
-  if (config_.chroot.empty()) return path;
-  return path.size() <= config_.chroot.size() ? "/" : path.substr(config_.chroot.size());
+  if (ended) return;
+  expiry_.cancel();
+  on_state = nullptr;
+  enter(SessionState::closed);
 }
 
 SessionCredentials SessionCore::credentials() const {
@@ -46,11 +29,12 @@ SessionCredentials SessionCore::credentials() const {
   return credentials_;
 }
 
+void SessionCore::on_contact(Clock::time_point sent) { contact_ = std::max(contact_, sent); }
+
 void SessionCore::on_link_state(LinkState link) {
   if (is_final(state())) return;
   switch (link) {
     case LinkState::connected: {
-      last_contact_ = Clock::now();
       expiry_.cancel();
       timeout_ = driver_->session_timeout();
       {
@@ -64,33 +48,45 @@ void SessionCore::on_link_state(LinkState link) {
       if (state() == SessionState::connecting) return;
       await_expiry();
       return enter(SessionState::suspended);
-    case LinkState::expired: return end(SessionState::expired);
-    case LinkState::auth_failed: return end(SessionState::auth_failed);
+    case LinkState::expired: return end(SessionState::expired, CloseMode::abortive);
+    case LinkState::auth_failed: return end(SessionState::auth_failed, CloseMode::abortive);
   }
+}
+
+/// Failures are the caller's to judge, and while the link is down there are many: debug.
+void SessionCore::log_failure(Operation operation, const std::string& path, error_code error) const {
+  if (config_.logger)
+    config_.logger->debug("zklock: session={:#x} op={} path={} error={} ({})",
+                          static_cast<std::uint64_t>(credentials().id), to_string(operation), quoted(path),
+                          error.value(), error.message());
 }
 
 void SessionCore::enter(SessionState state) {
   if (config_.logger)
-    config_.logger->info("zklock: session {:#x} is {}", static_cast<std::uint64_t>(credentials().id), to_string(state));
+    config_.logger->info("zklock: session={:#x} state={}", static_cast<std::uint64_t>(credentials().id),
+                         to_string(state));
   state_ = state;
   states_.publish(state);
   if (on_state) on_state(state);
 }
 
-void SessionCore::end(SessionState state) {
+void SessionCore::end(SessionState state, CloseMode mode) {
   expiry_.cancel();
   const auto listener = std::exchange(on_state, {});
   enter(state);
-  driver_->close(CloseMode::abortive, error_of(state), {});
+  driver_->close(mode, error_of(state), {});
   if (listener) listener(state);
 }
 
-/// The servers cannot tell us that the session is over while we cannot reach them (37), so our own clock does.
+/// The servers cannot tell us that the session is over while we cannot reach them (37), so our own clock does. They
+/// count from what they have heard, so we count from when that was sent: we are never the later ones to know. The
+/// session may yet be alive there, if their clock is slow or they were away themselves: it is closed when we find them.
 void SessionCore::await_expiry() {
-  expiry_.expires_at(last_contact_ + timeout());
+  expiry_.expires_at(contact_ + timeout());
   expiry_.async_wait([weak = weak_from_this()](error_code error) {
     const auto self = weak.lock();
-    if (self && !error && self->state() == SessionState::suspended) self->end(SessionState::expired);
+    if (self && !error && self->state() == SessionState::suspended)
+      self->end(SessionState::expired, CloseMode::when_reachable);
   });
 }
 

@@ -5,6 +5,7 @@
 #include "runtime.hpp"
 #include "state_queue.hpp"
 
+#include <zklock/acl.hpp>
 #include <zklock/session.hpp>
 
 #include <atomic>
@@ -21,9 +22,15 @@ namespace zklock::detail {
 
 struct SessionConfig {
   std::chrono::milliseconds timeout;
-  std::string chroot;
+  std::size_t max_buffer;
+  AclProvider acl_provider;
   std::shared_ptr<spdlog::logger> logger;
 };
+
+/// The path as the server has it.
+[[nodiscard]] inline std::string full_path(const SessionHandle& session, const std::string& path) {
+  return path == "/" && !session.prefix().empty() ? session.prefix() : session.prefix() + path;
+}
 
 /// Threads: what is marked so, any; the rest on the serial executor.
 class SessionCore final : public LinkListener, public std::enable_shared_from_this<SessionCore> {
@@ -37,8 +44,8 @@ class SessionCore final : public LinkListener, public std::enable_shared_from_th
   std::function<void(SessionState)> on_state;
 
   [[nodiscard]] Driver& driver() noexcept { return *driver_; }
-  [[nodiscard]] std::string to_server(const std::string& path) const;
-  [[nodiscard]] std::string from_server(std::string path) const;
+  [[nodiscard]] const SessionConfig& config() const noexcept { return config_; }
+  void log_failure(Operation operation, const std::string& path, error_code error) const;
 
   // any thread
   [[nodiscard]] Runtime& runtime() const noexcept { return *runtime_; }
@@ -49,9 +56,9 @@ class SessionCore final : public LinkListener, public std::enable_shared_from_th
 
  private:
   void on_link_state(LinkState link) override;
-  void on_contact(Clock::time_point when) override { last_contact_ = when; }
+  void on_contact(Clock::time_point sent) override;
   void enter(SessionState state);
-  void end(SessionState state);
+  void end(SessionState state, CloseMode mode);
   void await_expiry();
 
   std::shared_ptr<Runtime> runtime_;
@@ -62,7 +69,7 @@ class SessionCore final : public LinkListener, public std::enable_shared_from_th
   std::atomic<std::chrono::milliseconds> timeout_;
   mutable std::mutex credentials_mutex_;
   SessionCredentials credentials_;
-  Clock::time_point last_contact_{};
+  Clock::time_point contact_{};  // the last thing that the servers are known to have heard from us was sent then
   Timer expiry_;
 };
 

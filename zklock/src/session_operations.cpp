@@ -1,4 +1,5 @@
 // The operations of Session: validate, submit, decode the reply.
+#include "request_checks.hpp"
 #include "session_core.hpp"
 #include "watch_core.hpp"
 
@@ -10,24 +11,31 @@
 namespace zklock::detail {
 
 asio::any_io_executor callback_executor(const SessionCore& session) { return session.runtime().callback_executor(); }
+void refuse_after_fork(const SessionCore& session) { session.runtime().refuse_after_fork(); }
 
 namespace {
 
-// The server's default jute.maxbuffer, less room for the request's other fields: a larger frame would cost the
-// connection (83).
-constexpr std::size_t max_frame = 1'048'575 - 1'024;
+std::string from_server(const SessionHandle& session, const std::string& path) {
+  return path.size() <= session.prefix().size() ? "/" : path.substr(session.prefix().size());
+}
 
-// What fits beside the server's marks in a node's owner field (EphemeralType of ZooKeeper 3.8).
-constexpr std::chrono::milliseconds longest_ttl{(std::int64_t{1} << 40) - 1};
-
-error_code find_fault(const Request& request) {
-  if (find_path_flaw(request.path)) return make_error_code(Error::invalid_path);
-  if (request.path.size() + request.data.size() > max_frame) return make_error_code(Error::payload_too_large);
-  if (request.operation == Operation::create && has_ttl(request.mode) != (request.ttl != std::chrono::milliseconds{0}))
-    return make_error_code(Error::invalid_create_mode);
-  if (request.ttl < std::chrono::milliseconds{0} || request.ttl > longest_ttl)
-    return make_error_code(Error::invalid_timeout);
+/// The ACL of a new node. An empty one, which is refused later, if the client's provider throws.
+Acl choose_acl(const SessionHandle& session, std::optional<Acl> wanted, const std::string& path) noexcept try {
+  if (wanted) return std::move(*wanted);
+  const AclProvider& provider = session->config().acl_provider;
+  return provider && !find_path_flaw(path) ? provider(full_path(session, path)) : open_acl();
+} catch (...) {
   return {};
+}
+
+/// Makes the request what the server is to see, if nothing is wrong with it.
+error_code complete_request(const SessionHandle& session, Request& request) {
+  const auto complete = [&](Request& each) {
+    if (!find_path_flaw(each.path)) each.path = full_path(session, each.path);
+  };
+  if (request.operation != Operation::multi) complete(request);
+  for (Request& part : request.parts) complete(part);
+  return find_fault(request, session->config().max_buffer);
 }
 
 /// One request under way: the caller's handler, and the way back to it. Lives in the driver until the reply, or until
@@ -51,8 +59,8 @@ class Pending final : public ReplySink, public std::enable_shared_from_this<Pend
 
   void submit(Request request) {
     if (!handler_) return;  // cancelled before it came here
-    if (const error_code fault = find_fault(request)) return fail_later(fault);
-    request.path = session_->to_server(request.path);
+    if (const error_code fault = complete_request(session_, request)) return refuse(request, fault);
+    about_ = {request.operation, request.path};
     id_ = session_->driver().submit(std::move(request), this->shared_from_this(), watch_);
   }
 
@@ -60,9 +68,10 @@ class Pending final : public ReplySink, public std::enable_shared_from_this<Pend
     if (!handler_) return;  // cancelled, and the watch forgotten
     Handler<Results...> handler{std::move(*handler_)};
     handler_.reset();
+    if (reply.error) session_->log_failure(about_.operation, about_.path, reply.error);
     std::apply(
         [&](auto&&... values) { deliver(std::move(handler), reply.error, std::forward<decltype(values)>(values)...); },
-        decode_(reply, *session_, std::move(watch_)));
+        decode_(reply, session_, std::move(watch_)));
   }
 
  private:
@@ -71,6 +80,24 @@ class Pending final : public ReplySink, public std::enable_shared_from_this<Pend
     if (id_) session_->driver().forget(id_);
     if (watch_) session_->driver().forget_watch(*watch_);  // the reply may be there, and only wait to be delivered
     fail_later(make_error_code(asio::error::operation_aborted));
+  }
+
+  /// The operation's own decoding says what it completes with.
+  void refuse(const Request& request, error_code fault) {
+    Reply reply{.error = fault};
+    for (const Request& part : request.parts) {
+      const error_code fault_in_part = find_fault_in_part(part);
+      reply.parts.push_back({.error = fault_in_part ? fault_in_part : make_error_code(Error::rolled_back)});
+    }
+    Handler<Results...> handler{std::move(*handler_)};
+    handler_.reset();
+    session_->log_failure(request.operation, request.path, fault);
+    std::apply(
+        [&](auto&&... values) {
+          deliver_later(session_->runtime().serial(), std::move(handler), reply.error,
+                        std::forward<decltype(values)>(values)...);
+        },
+        decode_(reply, session_, nullptr));
   }
 
   void fail_later(error_code error) {
@@ -84,6 +111,10 @@ class Pending final : public ReplySink, public std::enable_shared_from_this<Pend
   std::shared_ptr<WatchCore> watch_;
   Decode decode_;
   Driver::RequestId id_ = 0;
+  struct About {
+    Operation operation;
+    std::string path;
+  } about_{};
 };
 
 /// `decode(reply, session, watch)` makes the tuple of results; it may also change reply.error.
@@ -120,48 +151,52 @@ std::optional<Stat> to_existence(Reply& reply) {
 
 }  // namespace
 
-void start_create(SessionHandle session, std::string path, std::string data, CreateMode mode,
-                  std::chrono::milliseconds ttl, Handler<CreateResult> handler) {
-  Request request{
-      .operation = Operation::create, .path = std::move(path), .data = std::move(data), .mode = mode, .ttl = ttl};
+void start_create(SessionHandle session, std::string path, std::string data, NodeOptions options,
+                  Handler<CreateResult> handler) {
+  Acl acl = choose_acl(session, std::move(options.acl), path);
+  Request request{.operation = Operation::create,
+                  .path = std::move(path),
+                  .data = std::move(data),
+                  .mode = options.mode,
+                  .ttl = options.ttl,
+                  .acl = std::move(acl)};
   launch(std::move(session), std::move(handler), std::move(request), nullptr,
-         [](Reply& reply, SessionCore& core, WatchHandle) {
-           return std::tuple{reply.error ? CreateResult{}
-                                         : CreateResult{core.from_server(std::move(reply.path)), reply.stat}};
+         [](Reply& reply, const SessionHandle& from, WatchHandle) {
+           return std::tuple{reply.error ? CreateResult{} : CreateResult{from_server(from, reply.path), reply.stat}};
          });
 }
 
 void start_remove(SessionHandle session, std::string path, std::int32_t version, Handler<> handler) {
   launch(std::move(session), std::move(handler),
          {.operation = Operation::remove, .path = std::move(path), .version = version}, nullptr,
-         [](Reply&, SessionCore&, WatchHandle) { return std::tuple{}; });
+         [](Reply&, const SessionHandle&, WatchHandle) { return std::tuple{}; });
 }
 
 void start_exists(SessionHandle session, std::string path, Handler<std::optional<Stat>> handler) {
-  launch(std::move(session), std::move(handler), {Operation::exists, std::move(path)}, nullptr,
-         [](Reply& reply, SessionCore&, WatchHandle) { return std::tuple{to_existence(reply)}; });
+  launch(std::move(session), std::move(handler), {.operation = Operation::exists, .path = std::move(path)}, nullptr,
+         [](Reply& reply, const SessionHandle&, WatchHandle) { return std::tuple{to_existence(reply)}; });
 }
 
 void start_exists_and_watch(SessionHandle session, std::string path, Handler<std::optional<Stat>, Watch> handler) {
   auto watch = make_watch(session, path);
-  launch(std::move(session), std::move(handler), {Operation::exists, std::move(path)}, std::move(watch),
-         [](Reply& reply, SessionCore&, WatchHandle set) {
+  launch(std::move(session), std::move(handler), {.operation = Operation::exists, .path = std::move(path)},
+         std::move(watch), [](Reply& reply, const SessionHandle&, WatchHandle set) {
            auto existence = to_existence(reply);
            return std::tuple{existence, watch_after(reply, std::move(set))};
          });
 }
 
 void start_get_data(SessionHandle session, std::string path, Handler<DataResult> handler) {
-  launch(std::move(session), std::move(handler), {Operation::get_data, std::move(path)}, nullptr,
-         [](Reply& reply, SessionCore&, WatchHandle) {
+  launch(std::move(session), std::move(handler), {.operation = Operation::get_data, .path = std::move(path)}, nullptr,
+         [](Reply& reply, const SessionHandle&, WatchHandle) {
            return std::tuple{DataResult{std::move(reply.data), reply.stat}};
          });
 }
 
 void start_get_data_and_watch(SessionHandle session, std::string path, Handler<DataResult, Watch> handler) {
   auto watch = make_watch(session, path);
-  launch(std::move(session), std::move(handler), {Operation::get_data, std::move(path)}, std::move(watch),
-         [](Reply& reply, SessionCore&, WatchHandle set) {
+  launch(std::move(session), std::move(handler), {.operation = Operation::get_data, .path = std::move(path)},
+         std::move(watch), [](Reply& reply, const SessionHandle&, WatchHandle set) {
            return std::tuple{DataResult{std::move(reply.data), reply.stat}, watch_after(reply, std::move(set))};
          });
 }
@@ -170,25 +205,91 @@ void start_set_data(SessionHandle session, std::string path, std::string data, s
                     Handler<Stat> handler) {
   launch(std::move(session), std::move(handler),
          {.operation = Operation::set_data, .path = std::move(path), .data = std::move(data), .version = version},
-         nullptr, [](Reply& reply, SessionCore&, WatchHandle) { return std::tuple{reply.stat}; });
+         nullptr, [](Reply& reply, const SessionHandle&, WatchHandle) { return std::tuple{reply.stat}; });
 }
 
-void start_get_children(SessionHandle session, std::string path, Handler<Children> handler) {
-  launch(std::move(session), std::move(handler), {Operation::get_children, std::move(path)}, nullptr,
-         [](Reply& reply, SessionCore&, WatchHandle) { return std::tuple{std::move(reply.children)}; });
-}
-
-void start_get_children_and_watch(SessionHandle session, std::string path, Handler<Children, Watch> handler) {
-  auto watch = make_watch(session, path);
-  launch(std::move(session), std::move(handler), {Operation::get_children, std::move(path)}, std::move(watch),
-         [](Reply& reply, SessionCore&, WatchHandle set) {
-           return std::tuple{std::move(reply.children), watch_after(reply, std::move(set))};
+void start_get_children(SessionHandle session, std::string path, Handler<ChildrenResult> handler) {
+  launch(std::move(session), std::move(handler), {.operation = Operation::get_children, .path = std::move(path)},
+         nullptr, [](Reply& reply, const SessionHandle&, WatchHandle) {
+           return std::tuple{ChildrenResult{std::move(reply.children), reply.stat}};
          });
 }
 
+void start_get_children_and_watch(SessionHandle session, std::string path, Handler<ChildrenResult, Watch> handler) {
+  auto watch = make_watch(session, path);
+  launch(std::move(session), std::move(handler), {.operation = Operation::get_children, .path = std::move(path)},
+         std::move(watch), [](Reply& reply, const SessionHandle&, WatchHandle set) {
+           return std::tuple{ChildrenResult{std::move(reply.children), reply.stat}, watch_after(reply, std::move(set))};
+         });
+}
+
+void start_get_acl(SessionHandle session, std::string path, Handler<AclResult> handler) {
+  launch(std::move(session), std::move(handler), {.operation = Operation::get_acl, .path = std::move(path)}, nullptr,
+         [](Reply& reply, const SessionHandle&, WatchHandle) {
+           return std::tuple{AclResult{std::move(reply.acl), reply.stat}};
+         });
+}
+
+void start_set_acl(SessionHandle session, std::string path, Acl acl, std::int32_t acl_version, Handler<> handler) {
+  launch(std::move(session), std::move(handler),
+         {.operation = Operation::set_acl, .path = std::move(path), .version = acl_version, .acl = std::move(acl)},
+         nullptr, [](Reply&, const SessionHandle&, WatchHandle) { return std::tuple{}; });
+}
+
+namespace {
+
+constexpr const char* config_node = "/zookeeper/config";
+
+SessionHandle without_prefix(SessionHandle session) {
+  return session.prefix().empty() ? session : SessionHandle{session.core(), {}};
+}
+
+}  // namespace
+
+void start_get_config(SessionHandle session, Handler<DataResult> handler) {
+  start_get_data(without_prefix(std::move(session)), config_node, std::move(handler));
+}
+
+void start_get_config_and_watch(SessionHandle session, Handler<DataResult, Watch> handler) {
+  start_get_data_and_watch(without_prefix(std::move(session)), config_node, std::move(handler));
+}
+
+namespace {
+
+Request to_request(const SessionHandle& session, const Transaction::Operation& operation) {
+  Request request{.path = operation.path, .data = operation.data, .mode = operation.mode, .version = operation.version};
+  switch (operation.kind) {
+    case Transaction::Kind::create:
+      request.operation = Operation::create;
+      request.acl = choose_acl(session, operation.acl, operation.path);
+      break;
+    case Transaction::Kind::remove: request.operation = Operation::remove; break;
+    case Transaction::Kind::set_data: request.operation = Operation::set_data; break;
+    case Transaction::Kind::check: request.operation = Operation::check; break;
+  }
+  return request;
+}
+
+}  // namespace
+
+void start_commit(SessionHandle session, Transaction transaction, Handler<TransactionResults> handler) {
+  Request request{.operation = Operation::multi};
+  for (const auto& operation : transaction.operations()) request.parts.push_back(to_request(session, operation));
+  const std::size_t size = request.parts.size();
+  launch(
+      std::move(session), std::move(handler), std::move(request), nullptr,
+      [size](Reply& reply, const SessionHandle& from, WatchHandle) {
+        TransactionResults results;
+        for (const Reply& part : reply.parts)
+          results.push_back({part.error, part.path.empty() ? std::string{} : from_server(from, part.path), part.stat});
+        if (results.empty()) results.resize(size, {reply.error, {}, {}});
+        return std::tuple{std::move(results)};
+      });
+}
+
 void start_sync(SessionHandle session, std::string path, Handler<> handler) {
-  launch(std::move(session), std::move(handler), {Operation::sync, std::move(path)}, nullptr,
-         [](Reply&, SessionCore&, WatchHandle) { return std::tuple{}; });
+  launch(std::move(session), std::move(handler), {.operation = Operation::sync, .path = std::move(path)}, nullptr,
+         [](Reply&, const SessionHandle&, WatchHandle) { return std::tuple{}; });
 }
 
 }  // namespace zklock::detail

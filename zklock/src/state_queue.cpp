@@ -4,32 +4,6 @@
 
 namespace zklock {
 
-std::string_view to_string(SessionState state) noexcept {
-  switch (state) {
-    case SessionState::connecting: return "connecting";
-    case SessionState::connected: return "connected";
-    case SessionState::suspended: return "suspended";
-    case SessionState::read_only: return "read_only";
-    case SessionState::expired: return "expired";
-    case SessionState::auth_failed: return "auth_failed";
-    case SessionState::closed: return "closed";
-  }
-  return "unknown";
-}
-
-std::string_view to_string(ConnectionState state) noexcept {
-  switch (state) {
-    case ConnectionState::connecting: return "connecting";
-    case ConnectionState::connected: return "connected";
-    case ConnectionState::suspended: return "suspended";
-    case ConnectionState::reconnected: return "reconnected";
-    case ConnectionState::lost: return "lost";
-    case ConnectionState::read_only: return "read_only";
-    case ConnectionState::closed: return "closed";
-  }
-  return "unknown";
-}
-
 namespace detail {
 
 template <class State>
@@ -84,6 +58,11 @@ asio::any_io_executor callback_executor(const StateQueue<State>& queue) {
 }
 
 template <class State>
+void refuse_after_fork(const StateQueue<State>& queue) {
+  queue.runtime().refuse_after_fork();
+}
+
+template <class State>
 void start_next_state(std::shared_ptr<StateQueue<State>> queue, Handler<State> handler) {
   on_cancellation(handler, [weak = std::weak_ptr{queue}] {
     if (const auto self = weak.lock()) self->cancel();
@@ -95,6 +74,8 @@ template class StateQueue<SessionState>;
 template class StateQueue<ConnectionState>;
 template asio::any_io_executor callback_executor(const StateQueue<SessionState>&);
 template asio::any_io_executor callback_executor(const StateQueue<ConnectionState>&);
+template void refuse_after_fork(const StateQueue<SessionState>&);
+template void refuse_after_fork(const StateQueue<ConnectionState>&);
 template void start_next_state(std::shared_ptr<StateQueue<SessionState>>, Handler<SessionState>);
 template void start_next_state(std::shared_ptr<StateQueue<ConnectionState>>, Handler<ConnectionState>);
 

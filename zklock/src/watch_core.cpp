@@ -29,6 +29,8 @@ asio::any_io_executor callback_executor(const WatchCore& watch) {
   return watch.session().runtime().callback_executor();
 }
 
+void refuse_after_fork(const WatchCore& watch) { watch.session().runtime().refuse_after_fork(); }
+
 void start_watch_wait(std::shared_ptr<WatchCore> watch, Handler<WatchEvent> handler) {
   const auto serial = watch->session().runtime().serial();
   on_cancellation(handler, [weak = std::weak_ptr{watch}, serial] {
@@ -41,7 +43,7 @@ void start_watch_wait(std::shared_ptr<WatchCore> watch, Handler<WatchEvent> hand
 }
 
 void abandon(const std::shared_ptr<WatchCore>& watch) noexcept {
-  if (!watch || watch->done()) return;
+  if (!watch || watch->done() || watch->session().runtime().in_forked_child()) return;
   asio::dispatch(watch->session().runtime().serial(), [watch] { watch->session().driver().forget_watch(*watch); });
 }
 

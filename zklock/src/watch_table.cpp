@@ -5,9 +5,17 @@
 
 namespace zklock {
 
+bool WatchTable::has_room_for(WatchKind kind, const std::string& path) const {
+  const Place place{kind, path};
+  return bytes_ + size_of(place) <= most_bytes || ids_.contains(place);
+}
+
 WatchTable::Id WatchTable::begin(WatchKind kind, const std::string& path) {
   const auto [place, is_new] = ids_.try_emplace(Place{kind, path}, 0);
-  if (is_new) place->second = entries_.add(Entry{place->first, 0, false, {}});
+  if (is_new) {
+    place->second = entries_.add(Entry{place->first, 0, false, {}});
+    bytes_ += size_of(place->first);
+  }
   ++entries_.find(place->second)->reads;
   return place->second;
 }
@@ -54,6 +62,7 @@ std::optional<WatchTable::Place> WatchTable::end(Id id) {
   std::optional<Entry> entry = entries_.take(id);
   if (!entry) return std::nullopt;
   ids_.erase(entry->place);
+  bytes_ -= size_of(entry->place);
   if (!entry->is_set) return std::nullopt;
   return std::move(entry->place);
 }
@@ -66,6 +75,7 @@ std::vector<WatchTable::Sink> WatchTable::drain() {
   }
   ids_.clear();
   waiting_.clear();
+  bytes_ = 0;
   return all;
 }
 

@@ -28,6 +28,10 @@ class WatchTable {
     friend auto operator<=>(const Place&, const Place&) = default;
   };
 
+  /// All watches are sent again in one packet at each reconnect; one too large would be refused, time and again (101).
+  static constexpr std::size_t most_bytes = 512 * 1024;
+
+  [[nodiscard]] bool has_room_for(WatchKind kind, const std::string& path) const;
   /// A read that will set the watch is about to be sent.
   Id begin(WatchKind kind, const std::string& path);
   /// Its reply is there. `is_set`: the server has set the watch; `sink` then waits for it, unless it is null. True:
@@ -52,6 +56,9 @@ class WatchTable {
     std::vector<Sink> sinks;
   };
 
+  static std::size_t size_of(const Place& place) noexcept { return place.path.size() + 4; }
+
+  std::size_t bytes_ = 0;
   Registry<Entry> entries_;
   std::map<Place, Id> ids_;
   std::map<const WatchSink*, Id> waiting_;

@@ -21,6 +21,8 @@ enum class SessionState {
 
 [[nodiscard]] constexpr bool is_final(SessionState state) noexcept { return state >= SessionState::expired; }
 [[nodiscard]] std::string_view to_string(SessionState state) noexcept;
+/// What the operations of a session in this final state fail with.
+[[nodiscard]] error_code error_of(SessionState state) noexcept;
 
 /// A Client's connection state, with Curator's words.
 enum class ConnectionState {
@@ -40,6 +42,8 @@ template <class State>
 class StateQueue;
 template <class State>
 asio::any_io_executor callback_executor(const StateQueue<State>& queue);
+template <class State>
+void refuse_after_fork(const StateQueue<State>& queue);
 template <class State>
 void start_next_state(std::shared_ptr<StateQueue<State>> queue, Handler<State> handler);
 }  // namespace detail

@@ -59,7 +59,10 @@ enum class Error : int {
   would_deadlock = 4,      ///< the call would wait for itself
   sequence_exhausted = 5,  ///< the lock's directory is near the end of its 2^31 sequence numbers; let it be deleted
   too_many_reentries = 6,
-  closed = 7,  ///< refused: the Client is closed; what was under way when it closed fails with `closing`
+  closed = 7,            ///< refused: the Client is closed; what was under way when it closed fails with `closing`
+  used_after_fork = 8,   ///< refused: the Client belongs to the parent process
+  too_many_watches = 9,  ///< refused: the session has so many that it could not be resumed after a lost link
+  rolled_back = 10,      ///< of a part of a transaction: another part failed, so nothing was done
   // zklock: arguments, refused before anything is sent
   invalid_path = 20,
   invalid_lock_path = 21,
@@ -70,6 +73,8 @@ enum class Error : int {
   invalid_retry_policy = 26,
   payload_too_large = 27,
   invalid_create_mode = 28,
+  invalid_transaction = 29,
+  invalid_handler = 30,
   // zklock: the rest
   protocol_error = 40,  ///< the server answered what it cannot mean
 };

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <zklock/connection_state.hpp>
-#include <zklock/create_mode.hpp>
 #include <zklock/detail/operation.hpp>
+#include <zklock/node_options.hpp>
 #include <zklock/stat.hpp>
+#include <zklock/transaction.hpp>
 #include <zklock/watch.hpp>
 
 #include <array>
@@ -34,18 +35,44 @@ struct DataResult {
   Stat stat;
 };
 
-/// Any version will do.
-inline constexpr std::int32_t any_version = -1;
+struct ChildrenResult {
+  std::vector<std::string> names;  ///< in no order
+  Stat stat;                       ///< the parent's
+};
+
+struct AclResult {
+  Acl acl;
+  Stat stat;
+};
+
+using TransactionResults = std::vector<TransactionResult>;
 
 namespace detail {
 class SessionCore;
 asio::any_io_executor callback_executor(const SessionCore& session);
+void refuse_after_fork(const SessionCore& session);
 
-using SessionHandle = std::shared_ptr<SessionCore>;
-using Children = std::vector<std::string>;
+/// A session, and what stands before each path at the server: chroot and namespace.
+class SessionHandle {
+ public:
+  SessionHandle() noexcept = default;
+  SessionHandle(std::shared_ptr<SessionCore> core, std::string prefix) noexcept
+      : core_{std::move(core)}, prefix_{std::move(prefix)} {}
 
-void start_create(SessionHandle session, std::string path, std::string data, CreateMode mode,
-                  std::chrono::milliseconds ttl, Handler<CreateResult> handler);
+  [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(core_); }
+  [[nodiscard]] SessionCore& operator*() const noexcept { return *core_; }
+  [[nodiscard]] SessionCore* operator->() const noexcept { return core_.get(); }
+  [[nodiscard]] const std::shared_ptr<SessionCore>& core() const noexcept { return core_; }
+  [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
+  friend bool operator==(const SessionHandle&, const SessionHandle&) = default;
+
+ private:
+  std::shared_ptr<SessionCore> core_;
+  std::string prefix_;
+};
+
+void start_create(SessionHandle session, std::string path, std::string data, NodeOptions options,
+                  Handler<CreateResult> handler);
 void start_remove(SessionHandle session, std::string path, std::int32_t version, Handler<> handler);
 void start_exists(SessionHandle session, std::string path, Handler<std::optional<Stat>> handler);
 void start_exists_and_watch(SessionHandle session, std::string path, Handler<std::optional<Stat>, Watch> handler);
@@ -53,13 +80,20 @@ void start_get_data(SessionHandle session, std::string path, Handler<DataResult>
 void start_get_data_and_watch(SessionHandle session, std::string path, Handler<DataResult, Watch> handler);
 void start_set_data(SessionHandle session, std::string path, std::string data, std::int32_t version,
                     Handler<Stat> handler);
-void start_get_children(SessionHandle session, std::string path, Handler<Children> handler);
-void start_get_children_and_watch(SessionHandle session, std::string path, Handler<Children, Watch> handler);
+void start_get_children(SessionHandle session, std::string path, Handler<ChildrenResult> handler);
+void start_get_children_and_watch(SessionHandle session, std::string path, Handler<ChildrenResult, Watch> handler);
+void start_get_acl(SessionHandle session, std::string path, Handler<AclResult> handler);
+void start_set_acl(SessionHandle session, std::string path, Acl acl, std::int32_t acl_version, Handler<> handler);
+void start_get_config(SessionHandle session, Handler<DataResult> handler);
+void start_get_config_and_watch(SessionHandle session, Handler<DataResult, Watch> handler);
+void start_commit(SessionHandle session, Transaction transaction, Handler<TransactionResults> handler);
 void start_sync(SessionHandle session, std::string path, Handler<> handler);
 }  // namespace detail
 
 /// A handle on one session; copies share it. It follows the session through lost links; once the session is over it
 /// stays over: take a new one from the Client.
+///
+/// Paths are relative to the client's chroot and namespace.
 ///
 /// Every operation
 ///   - refuses a bad argument before anything is sent (Error::invalid_path, payload_too_large, ...), as a completion,
@@ -81,7 +115,7 @@ class Session {
 
   /// No session: the operations throw.
   Session() noexcept = default;
-  explicit Session(detail::SessionHandle core) noexcept : core_{std::move(core)} {}
+  explicit Session(detail::SessionHandle handle) noexcept : core_{std::move(handle)} {}
 
   /// The serial executor that the session lives on: work on it runs between two replies, in their order.
   [[nodiscard]] executor_type get_executor() const;
@@ -95,29 +129,25 @@ class Session {
   [[nodiscard]] SessionCredentials credentials() const;
   /// As granted by the server; as asked for until the first connection.
   [[nodiscard]] std::chrono::milliseconds timeout() const noexcept;
-  [[nodiscard]] explicit operator bool() const noexcept { return core_ != nullptr; }
+  /// The path as the server has it, chroot and namespace included.
+  [[nodiscard]] std::string full_path(const std::string& path) const;
+  /// The same session, with the server's own paths.
+  [[nodiscard]] Session without_prefix() const { return Session{detail::SessionHandle{core_.core(), {}}}; }
+  /// True in a child process that was forked from the client's: nothing works there.
+  [[nodiscard]] bool in_forked_child() const noexcept;
+  [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(core_); }
   friend bool operator==(const Session&, const Session&) = default;
 
   /// Creates a node.
   ///
   /// Signature     void(error_code, CreateResult)
-  /// Errors        no_node (no parent), node_exists, no_children_for_ephemerals, no_auth; invalid_create_mode for the
-  ///               modes with a time to live, which take one more argument
+  /// Errors        no_node (no parent), node_exists, no_children_for_ephemerals, no_auth, invalid_acl, quota_exceeded;
+  ///               invalid_create_mode for a time to live without its mode, and the other way about; invalid_timeout for
+  ///               one out of range; unimplemented for one at a server without zookeeper.extendedTypesEnabled
   template <asio::completion_token_for<void(error_code, CreateResult)> Token = asio::deferred_t>
-  auto async_create(std::string path, std::string data, CreateMode mode, Token&& token = {}) const {
-    return initiate_create(std::move(path), std::move(data), mode, std::chrono::milliseconds{0},
-                           std::forward<Token>(token));
-  }
-
-  /// Creates a node that the server deletes once it has been unchanged and childless for `ttl`, 1 ms to 2^40 ms.
-  ///
-  /// Signature     void(error_code, CreateResult)
-  /// Errors        as above, and unimplemented: the server must run with zookeeper.extendedTypesEnabled;
-  ///               invalid_create_mode for the modes without a time to live; invalid_timeout
-  template <asio::completion_token_for<void(error_code, CreateResult)> Token = asio::deferred_t>
-  auto async_create(std::string path, std::string data, CreateMode mode, std::chrono::milliseconds ttl,
-                    Token&& token = {}) const {
-    return initiate_create(std::move(path), std::move(data), mode, ttl, std::forward<Token>(token));
+  auto async_create(std::string path, std::string data, NodeOptions options, Token&& token = {}) const {
+    return detail::initiate<void(error_code, CreateResult), &detail::start_create>(
+        std::forward<Token>(token), core_, std::move(path), std::move(data), std::move(options));
   }
 
   /// Deletes a node that has no children, whatever its version.
@@ -200,23 +230,74 @@ class Session {
 
   /// Reads the names of a node's children, in no order.
   ///
-  /// Signature     void(error_code, std::vector<std::string>)
+  /// Signature     void(error_code, ChildrenResult)
   /// Errors        no_node, no_auth
-  template <asio::completion_token_for<void(error_code, std::vector<std::string>)> Token = asio::deferred_t>
+  template <asio::completion_token_for<void(error_code, ChildrenResult)> Token = asio::deferred_t>
   auto async_get_children(std::string path, Token&& token = {}) const {
-    return detail::initiate<void(error_code, std::vector<std::string>), &detail::start_get_children>(
-        std::forward<Token>(token), core_, std::move(path));
+    return detail::initiate<void(error_code, ChildrenResult), &detail::start_get_children>(std::forward<Token>(token),
+                                                                                           core_, std::move(path));
   }
 
   /// As async_get_children, and watches for the node's deletion and for children that come and go; no watch is left
   /// where there is no node.
   ///
-  /// Signature     void(error_code, std::vector<std::string>, Watch)
-  /// Errors        no_node, no_auth
-  template <asio::completion_token_for<void(error_code, std::vector<std::string>, Watch)> Token = asio::deferred_t>
+  /// Signature     void(error_code, ChildrenResult, Watch)
+  /// Errors        no_node, no_auth, too_many_watches
+  template <asio::completion_token_for<void(error_code, ChildrenResult, Watch)> Token = asio::deferred_t>
   auto async_get_children_and_watch(std::string path, Token&& token = {}) const {
-    return detail::initiate<void(error_code, std::vector<std::string>, Watch), &detail::start_get_children_and_watch>(
+    return detail::initiate<void(error_code, ChildrenResult, Watch), &detail::start_get_children_and_watch>(
         std::forward<Token>(token), core_, std::move(path));
+  }
+
+  /// Reads who may do what with a node.
+  ///
+  /// Signature     void(error_code, AclResult)
+  /// Errors        no_node, no_auth
+  template <asio::completion_token_for<void(error_code, AclResult)> Token = asio::deferred_t>
+  auto async_get_acl(std::string path, Token&& token = {}) const {
+    return detail::initiate<void(error_code, AclResult), &detail::start_get_acl>(std::forward<Token>(token), core_,
+                                                                                 std::move(path));
+  }
+
+  /// Says who may do what with a node, if its ACL has this version (Stat::aversion), or whatever it has.
+  ///
+  /// Signature     void(error_code)
+  /// Errors        no_node, no_auth, invalid_acl, bad_version
+  template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+  auto async_set_acl(std::string path, Acl acl, std::int32_t acl_version, Token&& token = {}) const {
+    return detail::initiate<void(error_code), &detail::start_set_acl>(std::forward<Token>(token), core_,
+                                                                      std::move(path), std::move(acl), acl_version);
+  }
+
+  /// Reads the ensemble's own configuration, as text; whatever the chroot is.
+  ///
+  /// Signature     void(error_code, DataResult)
+  /// Errors        no_auth
+  template <asio::completion_token_for<void(error_code, DataResult)> Token = asio::deferred_t>
+  auto async_get_config(Token&& token = {}) const {
+    return detail::initiate<void(error_code, DataResult), &detail::start_get_config>(std::forward<Token>(token), core_);
+  }
+
+  /// As async_get_config, and watches for a change of it.
+  ///
+  /// Signature     void(error_code, DataResult, Watch)
+  /// Errors        no_auth, too_many_watches
+  template <asio::completion_token_for<void(error_code, DataResult, Watch)> Token = asio::deferred_t>
+  auto async_get_config_and_watch(Token&& token = {}) const {
+    return detail::initiate<void(error_code, DataResult, Watch), &detail::start_get_config_and_watch>(
+        std::forward<Token>(token), core_);
+  }
+
+  /// Does everything that the transaction says, or nothing of it. The results are one for each of its operations, also
+  /// with an error, which is then that of the operation that failed.
+  ///
+  /// Signature     void(error_code, std::vector<TransactionResult>)
+  /// Errors        those of the operations; invalid_transaction when it is empty or an operation has a bad argument,
+  ///               which the result of that operation names; payload_too_large
+  template <asio::completion_token_for<void(error_code, TransactionResults)> Token = asio::deferred_t>
+  auto async_commit(Transaction transaction, Token&& token = {}) const {
+    return detail::initiate<void(error_code, TransactionResults), &detail::start_commit>(std::forward<Token>(token),
+                                                                                         core_, std::move(transaction));
   }
 
   /// Waits until the server that we are connected to has caught up with the leader: what is read after it is no older
@@ -229,13 +310,6 @@ class Session {
   }
 
  private:
-  template <class Token>
-  auto initiate_create(std::string path, std::string data, CreateMode mode, std::chrono::milliseconds ttl,
-                       Token&& token) const {
-    return detail::initiate<void(error_code, CreateResult), &detail::start_create>(
-        std::forward<Token>(token), core_, std::move(path), std::move(data), mode, ttl);
-  }
-
   detail::SessionHandle core_;
 };
 

@@ -20,6 +20,7 @@ struct WatchEvent {
 namespace detail {
 class WatchCore;
 asio::any_io_executor callback_executor(const WatchCore& watch);
+void refuse_after_fork(const WatchCore& watch);
 void start_watch_wait(std::shared_ptr<WatchCore> watch, Handler<WatchEvent> handler);
 void abandon(const std::shared_ptr<WatchCore>& watch) noexcept;
 }  // namespace detail

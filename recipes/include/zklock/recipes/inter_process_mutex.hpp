@@ -28,6 +28,7 @@ namespace detail {
 
 class MutexCore;
 asio::any_io_executor callback_executor(const MutexCore& mutex);
+void refuse_after_fork(const MutexCore& mutex);
 
 /// How long to wait in line. Trivial: it may be part of a co_await expression (docs/contributing.md, compiler traps).
 struct Patience {

@@ -22,6 +22,7 @@ enum class LeaseState {
 namespace detail {
 class Holding;
 asio::any_io_executor callback_executor(const Holding& holding);
+void refuse_after_fork(const Holding& holding);
 void start_release(std::shared_ptr<Holding> holding, Handler<> handler);
 void start_wait_lost(std::shared_ptr<Holding> holding, Handler<> handler);
 void release_in_background(const std::shared_ptr<Holding>& holding) noexcept;

@@ -62,11 +62,13 @@ auto anchored(H&& handler, Fallback&& fallback) {
 }
 
 /// The shim of every operation: `start(target, args..., handler)` runs with the handler anchored. Handle is a
-/// shared_ptr for which callback_executor(*target) names the executor of handlers that bring none. Throws
-/// Error::invalid_state without a target (a moved-from object).
+/// shared_ptr, or like one, for which callback_executor(*target) names the executor of handlers that bring none, and
+/// refuse_after_fork(*target) throws in a child process. Throws Error::invalid_state without a target (a moved-from
+/// object).
 template <class Signature, auto start, class Token, class Handle, class... Args>
 auto initiate(Token&& token, Handle target, Args&&... args) {
   if (!target) throw boost::system::system_error{make_error_code(Error::invalid_state), "used after it was moved from"};
+  refuse_after_fork(*target);
   return asio::async_initiate<Token, Signature>(
       [](auto handler, Handle held, auto... values) {
         auto& target_ref = *held;

@@ -1,8 +1,7 @@
 // Steps on one session that survive lost links, for the recipes to build on.
 #pragma once
 
-#include "spawn.hpp"
-
+#include <zklock/detail/spawn.hpp>
 #include <zklock/session.hpp>
 
 #include <string>
@@ -23,16 +22,23 @@ namespace zklock {
 /// As list_children, no older than this call: a sync goes ahead of the list in the same flight.
 [[nodiscard]] Awaitable<Result<std::vector<std::string>>> list_children_fresh(Session session, std::string path);
 
-/// Creates the missing nodes on the way down to `path`, and `path`, as containers; all in one flight.
+/// Creates the missing nodes on the way down to `path`, those of chroot and namespace too, and `path`; all in one
+/// flight.
+[[nodiscard]] Awaitable<error_code> create_path(Session session, std::string path, NodeOptions options);
+
+/// The same, as containers.
 [[nodiscard]] Awaitable<error_code> create_containers(Session session, std::string path);
 
 /// Deletes a node of ours, however often the link is lost: success once it is gone by us, no_node if it was gone
 /// before, or the error that ended the session.
 [[nodiscard]] Awaitable<error_code> remove_for_sure(Session session, std::string path);
 
-/// Finds the child of `directory` whose name starts with `prefix` and that belongs to this session, after a create
-/// whose outcome is unknown; an empty path if there is none, and then there will be none: the sync waits for what was
-/// under way (docs/faults.md 16b).
+/// Finds the child of `directory` whose name starts with `prefix`, after a create whose outcome is unknown; one that is
+/// ephemeral must belong to this session. An empty path if there is none, and then there will be none: the sync waits
+/// for what was under way (docs/faults.md 16b).
+[[nodiscard]] Awaitable<Result<CreateResult>> find_node(Session session, std::string directory, std::string prefix,
+                                                        CreateMode mode);
+/// The same of an ephemeral node.
 [[nodiscard]] Awaitable<Result<CreateResult>> find_own_node(Session session, std::string directory, std::string prefix);
 
 /// Deletes the node in the background, until it is gone or the session is over.

@@ -1,5 +1,4 @@
-#include "steps.hpp"
-
+#include <zklock/detail/steps.hpp>
 #include <zklock/path.hpp>
 
 namespace zklock {
@@ -7,14 +6,6 @@ namespace zklock {
 using namespace std::chrono_literals;
 
 namespace {
-
-error_code error_of(SessionState state) {
-  switch (state) {
-    case SessionState::expired: return make_error_code(Error::session_expired);
-    case SessionState::auth_failed: return make_error_code(Error::auth_failed);
-    default: return make_error_code(Error::closing);
-  }
-}
 
 /// Starts an operation whose outcome shows in what follows it.
 auto ignoring_result(const Session& session) {
@@ -44,8 +35,8 @@ Awaitable<error_code> pause_before_retry(Session session) {
 
 Awaitable<Result<std::vector<std::string>>> list_children(Session session, std::string path) {
   for (;;) {
-    auto [error, children] = co_await session.async_get_children(path, use_tuple);
-    if (!error) co_return std::move(children);
+    auto [error, listed] = co_await session.async_get_children(path, use_tuple);
+    if (!error) co_return std::move(listed.names);
     if (is_retryable(error)) error = co_await pause_before_retry(session);
     if (error) co_return error;
   }
@@ -54,24 +45,31 @@ Awaitable<Result<std::vector<std::string>>> list_children(Session session, std::
 Awaitable<Result<std::vector<std::string>>> list_children_fresh(Session session, std::string path) {
   for (;;) {
     session.async_sync(path, ignoring_result(session));
-    auto [error, children] = co_await session.async_get_children(path, use_tuple);
-    if (!error) co_return std::move(children);
+    auto [error, listed] = co_await session.async_get_children(path, use_tuple);
+    if (!error) co_return std::move(listed.names);
+    if (is_retryable(error)) error = co_await pause_before_retry(session);
+    if (error) co_return error;
+  }
+}
+
+Awaitable<error_code> create_path(Session session, std::string path, NodeOptions options) {
+  const Session root = session.without_prefix();
+  path = session.full_path(path);
+  for (;;) {
+    for (auto slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+      std::string ancestor = path.substr(0, slash);
+      root.async_create(std::move(ancestor), std::string{}, options, ignoring_result(session));
+    }
+    auto [error, created] = co_await root.async_create(path, std::string{}, options, use_tuple);
+    if (!error || error == Error::node_exists) co_return error_code{};
     if (is_retryable(error)) error = co_await pause_before_retry(session);
     if (error) co_return error;
   }
 }
 
 Awaitable<error_code> create_containers(Session session, std::string path) {
-  for (;;) {
-    for (auto slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
-      std::string ancestor = path.substr(0, slash);
-      session.async_create(std::move(ancestor), std::string{}, CreateMode::container, ignoring_result(session));
-    }
-    auto [error, created] = co_await session.async_create(path, std::string{}, CreateMode::container, use_tuple);
-    if (!error || error == Error::node_exists) co_return error_code{};
-    if (is_retryable(error)) error = co_await pause_before_retry(session);
-    if (error) co_return error;
-  }
+  NodeOptions container{CreateMode::container};
+  co_return co_await create_path(std::move(session), std::move(path), std::move(container));
 }
 
 Awaitable<error_code> remove_for_sure(Session session, std::string path) {
@@ -84,7 +82,7 @@ Awaitable<error_code> remove_for_sure(Session session, std::string path) {
   }
 }
 
-Awaitable<Result<CreateResult>> find_own_node(Session session, std::string directory, std::string prefix) {
+Awaitable<Result<CreateResult>> find_node(Session session, std::string directory, std::string prefix, CreateMode mode) {
   for (;;) {
     const error_code connected = co_await wait_connected(session);
     if (connected) co_return connected;
@@ -96,13 +94,17 @@ Awaitable<Result<CreateResult>> find_own_node(Session session, std::string direc
       if (child.starts_with(prefix)) found = join_path(directory, child);
     if (found.empty()) co_return CreateResult{};
     auto [error, stat] = co_await session.async_exists(found, use_tuple);
-    if (!error && stat && stat->ephemeral_owner == session.id()) {
+    if (!error && stat && (!is_ephemeral(mode) || stat->ephemeral_owner == session.id())) {
       CreateResult own{std::move(found), *stat};
       co_return own;
     }
     if (!error) co_return CreateResult{};  // gone again, or a namesake's of another session
     if (!is_retryable(error)) co_return error;
   }
+}
+
+Awaitable<Result<CreateResult>> find_own_node(Session session, std::string directory, std::string prefix) {
+  co_return co_await find_node(std::move(session), std::move(directory), std::move(prefix), CreateMode::ephemeral);
 }
 
 namespace {

@@ -1,0 +1,214 @@
+// The operations of a Client: those of a Session, tried again where that may help.
+#pragma once
+
+#include <zklock/client_options.hpp>
+#include <zklock/clock.hpp>
+#include <zklock/detail/operation.hpp>
+#include <zklock/session.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace zklock {
+
+namespace detail {
+class ClientCore;
+asio::any_io_executor callback_executor(const ClientCore& client);
+void refuse_after_fork(const ClientCore& client);
+
+/// A client, and the namespace that its paths are in.
+class ClientRef {
+ public:
+  ClientRef() noexcept = default;
+  explicit ClientRef(std::shared_ptr<ClientCore> core, std::string name_space = {}) noexcept
+      : core_{std::move(core)}, namespace_{std::move(name_space)} {}
+
+  [[nodiscard]] explicit operator bool() const noexcept { return core_ != nullptr; }
+  [[nodiscard]] ClientCore& operator*() const noexcept { return *core_; }
+  [[nodiscard]] ClientCore* operator->() const noexcept { return core_.get(); }
+  [[nodiscard]] const std::shared_ptr<ClientCore>& core() const noexcept { return core_; }
+  /// "/name", or nothing.
+  [[nodiscard]] const std::string& name_space() const noexcept { return namespace_; }
+
+ private:
+  std::shared_ptr<ClientCore> core_;
+  std::string namespace_;
+};
+
+using Existence = std::optional<Stat>;
+
+void start_client_create(ClientRef client, std::string path, std::string data, CreateOptions options,
+                         Handler<CreateResult> handler);
+void start_client_remove(ClientRef client, std::string path, RemoveOptions options, Handler<> handler);
+void start_client_set_data(ClientRef client, std::string path, std::string data, SetDataOptions options,
+                           Handler<Stat> handler);
+void start_client_commit(ClientRef client, Transaction transaction, Handler<TransactionResults> handler);
+void start_client_exists(ClientRef client, std::string path, Handler<Existence> handler);
+void start_client_exists_and_watch(ClientRef client, std::string path, Handler<Existence, Watch> handler);
+void start_client_get_data(ClientRef client, std::string path, Handler<DataResult> handler);
+void start_client_get_data_and_watch(ClientRef client, std::string path, Handler<DataResult, Watch> handler);
+void start_client_get_children(ClientRef client, std::string path, Handler<ChildrenResult> handler);
+void start_client_get_children_and_watch(ClientRef client, std::string path, Handler<ChildrenResult, Watch> handler);
+void start_client_get_acl(ClientRef client, std::string path, Handler<AclResult> handler);
+void start_client_set_acl(ClientRef client, std::string path, Acl acl, std::int32_t acl_version, Handler<> handler);
+void start_client_sync(ClientRef client, std::string path, Handler<> handler);
+}  // namespace detail
+
+/// What a Client does over as many sessions as it takes. Each operation
+///   - waits for a connection, at most for ClientConfig::connection_timeout (Error::connection_loss), and at most for
+///     ClientConfig::operation_timeout in all, retries included (Error::timed_out);
+///   - is tried again after a failure that may pass, a lost link or an expired session above all, as
+///     ClientConfig::retry says, and within ClientConfig::max_retries_per_second;
+///   - is not done twice: where a reply was lost, what is at the server is looked at before it is tried again. Where that
+///     cannot tell (a sequential node without protection, a transaction), the operation fails with the ambiguous error
+///     instead;
+///   - otherwise behaves as the operation of Session by the same name: arguments, errors, cancellation, threads. After
+///     the Client is closed it fails with Error::closed.
+///
+/// Threads: any thread may call anything.
+class ClientOperations {
+ public:
+  /// Creates a node.
+  ///
+  /// Signature     void(error_code, CreateResult)
+  /// Errors        as Session::async_create
+  template <asio::completion_token_for<void(error_code, CreateResult)> Token = asio::deferred_t>
+  auto async_create(std::string path, std::string data, CreateOptions options, Token&& token = {}) const {
+    return detail::initiate<void(error_code, CreateResult), &detail::start_client_create>(
+        std::forward<Token>(token), ref_, std::move(path), std::move(data), std::move(options));
+  }
+
+  /// Deletes a node.
+  ///
+  /// Signature     void(error_code)
+  /// Errors        as Session::async_remove
+  template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+  auto async_remove(std::string path, RemoveOptions options, Token&& token = {}) const {
+    return detail::initiate<void(error_code), &detail::start_client_remove>(std::forward<Token>(token), ref_,
+                                                                            std::move(path), options);
+  }
+  template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+  auto async_remove(std::string path, Token&& token = {}) const {
+    return async_remove(std::move(path), RemoveOptions{}, std::forward<Token>(token));
+  }
+
+  /// Replaces a node's data.
+  ///
+  /// Signature     void(error_code, Stat)
+  /// Errors        as Session::async_set_data
+  template <asio::completion_token_for<void(error_code, Stat)> Token = asio::deferred_t>
+  auto async_set_data(std::string path, std::string data, SetDataOptions options, Token&& token = {}) const {
+    return detail::initiate<void(error_code, Stat), &detail::start_client_set_data>(
+        std::forward<Token>(token), ref_, std::move(path), std::move(data), options);
+  }
+  template <asio::completion_token_for<void(error_code, Stat)> Token = asio::deferred_t>
+  auto async_set_data(std::string path, std::string data, Token&& token = {}) const {
+    return async_set_data(std::move(path), std::move(data), SetDataOptions{}, std::forward<Token>(token));
+  }
+
+  /// Does everything that the transaction says, or nothing of it. With several sessions it is the one of its first path.
+  ///
+  /// Signature     void(error_code, std::vector<TransactionResult>)
+  /// Errors        as Session::async_commit
+  template <asio::completion_token_for<void(error_code, TransactionResults)> Token = asio::deferred_t>
+  auto async_commit(Transaction transaction, Token&& token = {}) const {
+    return detail::initiate<void(error_code, TransactionResults), &detail::start_client_commit>(
+        std::forward<Token>(token), ref_, std::move(transaction));
+  }
+
+  /// Reads a node's Stat; nothing if there is no such node.
+  ///
+  /// Signature     void(error_code, std::optional<Stat>)
+  template <asio::completion_token_for<void(error_code, detail::Existence)> Token = asio::deferred_t>
+  auto async_exists(std::string path, Token&& token = {}) const {
+    return detail::initiate<void(error_code, detail::Existence), &detail::start_client_exists>(
+        std::forward<Token>(token), ref_, std::move(path));
+  }
+
+  /// Signature     void(error_code, std::optional<Stat>, Watch); the watch ends with the session it was set on.
+  template <asio::completion_token_for<void(error_code, detail::Existence, Watch)> Token = asio::deferred_t>
+  auto async_exists_and_watch(std::string path, Token&& token = {}) const {
+    return detail::initiate<void(error_code, detail::Existence, Watch), &detail::start_client_exists_and_watch>(
+        std::forward<Token>(token), ref_, std::move(path));
+  }
+
+  /// Reads a node's data and Stat.
+  ///
+  /// Signature     void(error_code, DataResult)
+  /// Errors        no_node, no_auth
+  template <asio::completion_token_for<void(error_code, DataResult)> Token = asio::deferred_t>
+  auto async_get_data(std::string path, Token&& token = {}) const {
+    return detail::initiate<void(error_code, DataResult), &detail::start_client_get_data>(std::forward<Token>(token),
+                                                                                          ref_, std::move(path));
+  }
+
+  /// Signature     void(error_code, DataResult, Watch); the watch ends with the session it was set on.
+  template <asio::completion_token_for<void(error_code, DataResult, Watch)> Token = asio::deferred_t>
+  auto async_get_data_and_watch(std::string path, Token&& token = {}) const {
+    return detail::initiate<void(error_code, DataResult, Watch), &detail::start_client_get_data_and_watch>(
+        std::forward<Token>(token), ref_, std::move(path));
+  }
+
+  /// Reads the names of a node's children, and its Stat.
+  ///
+  /// Signature     void(error_code, ChildrenResult)
+  /// Errors        no_node, no_auth
+  template <asio::completion_token_for<void(error_code, ChildrenResult)> Token = asio::deferred_t>
+  auto async_get_children(std::string path, Token&& token = {}) const {
+    return detail::initiate<void(error_code, ChildrenResult), &detail::start_client_get_children>(
+        std::forward<Token>(token), ref_, std::move(path));
+  }
+
+  /// Signature     void(error_code, ChildrenResult, Watch); the watch ends with the session it was set on.
+  template <asio::completion_token_for<void(error_code, ChildrenResult, Watch)> Token = asio::deferred_t>
+  auto async_get_children_and_watch(std::string path, Token&& token = {}) const {
+    return detail::initiate<void(error_code, ChildrenResult, Watch), &detail::start_client_get_children_and_watch>(
+        std::forward<Token>(token), ref_, std::move(path));
+  }
+
+  /// Reads who may do what with a node.
+  ///
+  /// Signature     void(error_code, AclResult)
+  /// Errors        no_node, no_auth
+  template <asio::completion_token_for<void(error_code, AclResult)> Token = asio::deferred_t>
+  auto async_get_acl(std::string path, Token&& token = {}) const {
+    return detail::initiate<void(error_code, AclResult), &detail::start_client_get_acl>(std::forward<Token>(token),
+                                                                                        ref_, std::move(path));
+  }
+
+  /// Says who may do what with a node, if its ACL has this version (Stat::aversion), or whatever it has.
+  ///
+  /// Signature     void(error_code)
+  /// Errors        no_node, no_auth, invalid_acl, bad_version
+  template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+  auto async_set_acl(std::string path, Acl acl, std::int32_t acl_version, Token&& token = {}) const {
+    return detail::initiate<void(error_code), &detail::start_client_set_acl>(
+        std::forward<Token>(token), ref_, std::move(path), std::move(acl), acl_version);
+  }
+
+  /// Waits until the server of the path's session has caught up with the leader.
+  ///
+  /// Signature     void(error_code)
+  template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+  auto async_sync(std::string path, Token&& token = {}) const {
+    return detail::initiate<void(error_code), &detail::start_client_sync>(std::forward<Token>(token), ref_,
+                                                                          std::move(path));
+  }
+
+  /// For zklock's own parts.
+  [[nodiscard]] const detail::ClientRef& ref() const noexcept { return ref_; }
+
+ protected:
+  explicit ClientOperations(detail::ClientRef ref) noexcept : ref_{std::move(ref)} {}
+  ~ClientOperations() = default;
+  ClientOperations(const ClientOperations&) = default;
+  ClientOperations(ClientOperations&&) noexcept = default;
+  ClientOperations& operator=(const ClientOperations&) = default;
+  ClientOperations& operator=(ClientOperations&&) noexcept = default;
+
+  detail::ClientRef ref_;
+};
+
+}  // namespace zklock

@@ -1,0 +1,98 @@
+// What a Client's operations can be asked to do besides. Curator's words, as values that are filled step by step:
+//
+//   client.async_create("/jobs/7", data, CreateOptions{CreateMode::ephemeral}.creating_parents().with_protection(), ...)
+#pragma once
+
+#include <zklock/node_options.hpp>
+#include <zklock/transaction.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace zklock {
+
+/// How Client::async_create is to make a node.
+class CreateOptions {
+ public:
+  enum class Parents { none, persistent, containers };
+
+  CreateOptions() = default;
+  CreateOptions(CreateMode mode) : node_{mode} {}              // NOLINT(*-explicit-*): most want nothing else
+  CreateOptions(NodeOptions node) : node_{std::move(node)} {}  // NOLINT(*-explicit-*)
+
+  /// What is missing on the way down is created, with the same ACL. Curator's creatingParentsIfNeeded.
+  CreateOptions& creating_parents() { return set(parents_, Parents::persistent); }
+  /// The same with containers, which the servers delete again once they are empty.
+  CreateOptions& creating_parent_containers() { return set(parents_, Parents::containers); }
+  /// The name gets a prefix of its own, "_c_<uuid>-", by which the node is found again after a lost reply: needed for
+  /// sequential nodes, whose name nobody can know.
+  CreateOptions& with_protection() { return set(protected_, true); }
+  /// If the node exists, its data are replaced, if they have this version.
+  CreateOptions& or_set_data(std::int32_t version = any_version) { return set(set_version_, std::optional{version}); }
+  /// If the node exists and has these data, that is as good: somebody, or an earlier call, has done it.
+  CreateOptions& idempotent() { return set(idempotent_, true); }
+
+  [[nodiscard]] const NodeOptions& node() const noexcept { return node_; }
+  [[nodiscard]] Parents parents() const noexcept { return parents_; }
+  [[nodiscard]] bool is_protected() const noexcept { return protected_; }
+  [[nodiscard]] std::optional<std::int32_t> set_version() const noexcept { return set_version_; }
+  [[nodiscard]] bool is_idempotent() const noexcept { return idempotent_; }
+
+ private:
+  template <class T>
+  CreateOptions& set(T& member, T value) {
+    member = value;
+    return *this;
+  }
+
+  NodeOptions node_;
+  Parents parents_ = Parents::none;
+  bool protected_ = false;
+  std::optional<std::int32_t> set_version_;
+  bool idempotent_ = false;
+};
+
+/// How Client::async_remove is to delete a node.
+struct RemoveOptions {
+  std::int32_t version = any_version;
+  enum class Guarantee { none, background } guarantee = Guarantee::none;
+  enum class Children { keep, remove } children = Children::keep;
+  enum class Missing { is_an_error, is_fine } missing = Missing::is_an_error;
+
+  RemoveOptions() = default;
+  explicit RemoveOptions(std::int32_t only_version) : version{only_version} {}
+
+  /// If it cannot be done now, it is tried again in the background for as long as the Client lives, whatever this call
+  /// completes with, and also if it is cancelled.
+  RemoveOptions& guaranteed() {
+    guarantee = Guarantee::background;
+    return *this;
+  }
+  /// What is below goes first. Not at once: others may see a part of it gone.
+  RemoveOptions& deleting_children() {
+    children = Children::remove;
+    return *this;
+  }
+  /// A node that does not exist is no error.
+  RemoveOptions& quietly() {
+    missing = Missing::is_fine;
+    return *this;
+  }
+};
+
+/// How Client::async_set_data is to replace a node's data.
+struct SetDataOptions {
+  std::int32_t version = any_version;
+  /// If the node has these data, and the version that they would have given it, that is as good.
+  enum class Idempotence { off, on } idempotence = Idempotence::off;
+
+  SetDataOptions() = default;
+  explicit SetDataOptions(std::int32_t only_version) : version{only_version} {}
+
+  SetDataOptions& idempotent() {
+    idempotence = Idempotence::on;
+    return *this;
+  }
+};
+
+}  // namespace zklock

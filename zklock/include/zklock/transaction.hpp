@@ -1,0 +1,75 @@
+// Several changes that happen together or not at all.
+#pragma once
+
+#include <zklock/acl.hpp>
+#include <zklock/create_mode.hpp>
+#include <zklock/error.hpp>
+#include <zklock/stat.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zklock {
+
+/// Any version will do.
+inline constexpr std::int32_t any_version = -1;
+
+/// What async_commit is to do, in this order. A value; filled step by step:
+///
+///   Transaction transfer;
+///   transfer.check(lease.node_path()).set_data("/accounts/a", "90", a.version).set_data("/accounts/b", "110", b.version);
+///
+/// Containers and nodes with a time to live cannot be created in a transaction: the C client cannot read the answer.
+class Transaction {
+ public:
+  enum class Kind { create, remove, set_data, check };
+
+  struct Operation {
+    Kind kind = Kind::check;
+    std::string path;
+    std::string data;
+    CreateMode mode = CreateMode::persistent;
+    std::optional<Acl> acl;
+    std::int32_t version = any_version;
+  };
+
+  Transaction& create(std::string path, std::string data, CreateMode mode = CreateMode::persistent) {
+    return add({Kind::create, std::move(path), std::move(data), mode, std::nullopt, any_version});
+  }
+  Transaction& create(std::string path, std::string data, CreateMode mode, Acl acl) {
+    return add({Kind::create, std::move(path), std::move(data), mode, std::move(acl), any_version});
+  }
+  Transaction& remove(std::string path, std::int32_t version = any_version) {
+    return add({Kind::remove, std::move(path), {}, CreateMode::persistent, std::nullopt, version});
+  }
+  Transaction& set_data(std::string path, std::string data, std::int32_t version = any_version) {
+    return add({Kind::set_data, std::move(path), std::move(data), CreateMode::persistent, std::nullopt, version});
+  }
+  /// The node exists, and has this version.
+  Transaction& check(std::string path, std::int32_t version = any_version) {
+    return add({Kind::check, std::move(path), {}, CreateMode::persistent, std::nullopt, version});
+  }
+
+  [[nodiscard]] const std::vector<Operation>& operations() const noexcept { return operations_; }
+
+ private:
+  Transaction& add(Operation operation) {
+    operations_.push_back(std::move(operation));
+    return *this;
+  }
+
+  std::vector<Operation> operations_;
+};
+
+/// What became of one operation of a transaction.
+struct TransactionResult {
+  /// Success; its own error, if it is the one that failed; Error::rolled_back, if another one did.
+  error_code error;
+  std::string path;  ///< of a create: with the server's digits, if it was sequential
+  Stat stat;         ///< of a set_data
+};
+
+}  // namespace zklock

@@ -1,0 +1,97 @@
+// What the library calls.
+#include "c_client_calls.hpp"
+#include "c_client_driver.hpp"
+#include "c_client_multi.hpp"
+
+#include <spdlog/spdlog.h>
+#include <zookeeper/zookeeper.h>
+
+#include <utility>
+
+namespace zklock {
+
+void CClientDriver::Callbacks::answer(const void* id, Reply reply) {
+  if (current_)
+    current_->answer(to_id(id), std::move(reply));  // nobody during zookeeper_close, when all have been answered
+}
+
+void CClientDriver::Callbacks::on_session(zhandle_t*, int, int, const char*, void*) noexcept {
+}  // observe() looks at the state itself
+
+void CClientDriver::Callbacks::on_watch(zhandle_t*, int type, int, const char*, void* context) noexcept {
+  if (!current_ || type == ZOO_SESSION_EVENT) return;  // session events reach every watcher, many times (4.4)
+  const WatchEventType seen = type == ZOO_CREATED_EVENT   ? WatchEventType::node_created
+                              : type == ZOO_DELETED_EVENT ? WatchEventType::node_deleted
+                              : type == ZOO_CHANGED_EVENT ? WatchEventType::node_data_changed
+                                                          : WatchEventType::node_children_changed;
+  current_->fire(to_id(context), seen);
+}
+
+void CClientDriver::Callbacks::on_create(int rc, const char* path, const ::Stat* stat, const void* id) noexcept {
+  Reply reply{.error = from_rc(rc)};
+  if (rc == ZOK) {
+    reply.path = path;
+    reply.stat = to_stat(*stat);
+  }
+  answer(id, std::move(reply));
+}
+
+void CClientDriver::Callbacks::on_stat(int rc, const ::Stat* stat, const void* id) noexcept {
+  Reply reply{.error = from_rc(rc)};
+  if (rc == ZOK) reply.stat = to_stat(*stat);
+  answer(id, std::move(reply));
+}
+
+void CClientDriver::Callbacks::on_data(int rc, const char* data, int length, const ::Stat* stat,
+                                       const void* id) noexcept {
+  Reply reply{.error = from_rc(rc)};
+  if (rc == ZOK) {
+    if (data && length > 0) reply.data.assign(data, static_cast<std::size_t>(length));  // length -1: null data (132)
+    reply.stat = to_stat(*stat);
+  }
+  answer(id, std::move(reply));
+}
+
+void CClientDriver::Callbacks::on_children(int rc, const ::String_vector* names, const ::Stat* stat,
+                                           const void* id) noexcept {
+  Reply reply{.error = from_rc(rc)};
+  if (rc == ZOK) {
+    reply.children.assign(names->data, names->data + names->count);
+    reply.stat = to_stat(*stat);
+  }
+  answer(id, std::move(reply));
+}
+
+void CClientDriver::Callbacks::on_acl(int rc, ::ACL_vector* acl, ::Stat* stat, const void* id) noexcept {
+  Reply reply{.error = from_rc(rc)};
+  if (rc == ZOK) {
+    for (int i = 0; i < acl->count; ++i) {
+      const ::ACL& entry = acl->data[i];
+      reply.acl.emplace_back(static_cast<Permission>(entry.perms), entry.id.scheme, entry.id.id);
+    }
+    reply.stat = to_stat(*stat);
+  }
+  answer(id, std::move(reply));
+}
+
+void CClientDriver::Callbacks::on_multi(int rc, const void* id) noexcept {
+  if (current_) current_->answer_multi(to_id(id), rc);
+}
+
+void CClientDriver::Callbacks::on_void(int rc, const void* id) noexcept { answer(id, Reply{.error = from_rc(rc)}); }
+
+void CClientDriver::Callbacks::on_sync(int rc, const char*, const void* id) noexcept {
+  answer(id, Reply{.error = from_rc(rc)});
+}
+
+void CClientDriver::Callbacks::on_watch_removed(int rc, const void* id) noexcept {
+  if (current_) current_->removed_watch(to_id(id), rc);
+}
+
+void CClientDriver::Callbacks::log(const char* line) noexcept {
+  if (current_ && current_->options_.logger)
+    current_->options_.logger->warn("zklock: session={:#x} zookeeper: {}",
+                                    static_cast<std::uint64_t>(current_->credentials_.id), line);
+}
+
+}  // namespace zklock

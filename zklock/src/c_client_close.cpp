@@ -1,0 +1,74 @@
+// The end of a session's connection.
+#include "c_client_calls.hpp"
+#include "c_client_driver.hpp"
+#include "c_client_multi.hpp"
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+
+#include <thread>
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace zklock {
+
+namespace {
+
+using Multis = std::vector<std::shared_ptr<MultiCall>>;
+
+/// zookeeper_close waits for the server up to 4.5 s (124), so it has a thread to itself. The thread touches neither the
+/// driver nor its executor, which may be gone by then: it writes to an eventfd that the driver waits on.
+void close_elsewhere(zhandle_t* handle, Multis multis, asio::any_io_executor executor, std::function<void()> closed) {
+  const int done = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const int signal = ::fcntl(done, F_DUPFD_CLOEXEC, 0);
+  if (done < 0 || signal < 0) {  // out of descriptors: the close then holds up the loop, but happens
+    if (done >= 0) ::close(done);
+    if (signal >= 0) ::close(signal);
+    zookeeper_close(handle);
+    asio::post(executor, std::move(closed));
+    return;
+  }
+  auto waiter =
+      std::make_shared<asio::posix::basic_stream_descriptor<asio::any_io_executor>>(std::move(executor), done);
+  waiter->async_wait(asio::posix::descriptor_base::wait_read,
+                     [waiter, closed = std::move(closed)](error_code) { closed(); });
+  std::thread{[handle, signal, multis = std::move(multis)] {
+    zookeeper_close(handle);
+    ::eventfd_write(signal, 1);
+    ::close(signal);
+  }}.detach();
+}
+
+}  // namespace
+
+void CClientDriver::close(CloseMode mode, error_code reason, std::function<void()> closed) {
+  if (closed) when_closed_.push_back(std::move(closed));
+  if (!end_) end(reason);
+  poke();  // what has ended is to be delivered
+  if (mode != CloseMode::when_reachable) return let_go(mode);
+  if (stopped_) return let_go(CloseMode::abortive);
+  if (connected()) return let_go(CloseMode::graceful);
+  retiring_ = true;
+}
+
+/// Gives the handle back to the library.
+void CClientDriver::let_go(CloseMode mode) {
+  if (mode == CloseMode::abortive) readiness_.shut_down();
+  stop();
+  retiring_ = false;
+  auto closed = [self = shared_from_this()] { self->on_closed(); };
+  if (zhandle_t* handle = std::exchange(handle_, nullptr)) {
+    ++closes_;
+    close_elsewhere(handle, std::move(unanswered_multis_), executor_, std::move(closed));
+  } else if (closes_ == 0) {
+    asio::post(executor_, std::move(closed));
+  }
+}
+
+void CClientDriver::on_closed() {
+  closes_ = 0;
+  for (const auto& closed : std::exchange(when_closed_, {})) closed();
+}
+
+}  // namespace zklock

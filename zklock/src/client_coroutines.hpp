@@ -1,0 +1,61 @@
+// What the operations of a Client have in common: one loop of tries each, and the way from a coroutine to a handler.
+#pragma once
+
+#include "client_core.hpp"
+
+#include <zklock/detail/retry_loop.hpp>
+#include <zklock/detail/spawn.hpp>
+
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace zklock::detail {
+
+template <class... Results>
+using Outcomes = std::tuple<Results...>;
+
+/// A handler of several results as one of a tuple.
+template <class... Results>
+Handler<Outcomes<Results...>> as_one(Handler<Results...> handler) {
+  auto slot = asio::get_associated_cancellation_slot(handler);
+  auto executor = asio::get_associated_executor(handler);
+  return asio::bind_cancellation_slot(
+      slot, asio::bind_executor(executor, [handler = std::move(handler)](error_code error,
+                                                                         Outcomes<Results...> results) mutable {
+        std::apply([&](auto&&... each) { std::move(handler)(error, std::move(each)...); }, std::move(results));
+      }));
+}
+
+/// Runs the operation's body, for at most the client's operation_timeout.
+template <class... Results>
+void run(const ClientRef& client, Handler<Results...> handler, Awaitable<Result<Outcomes<Results...>>> body) {
+  spawn_operation(client->runtime()->serial(), after(client->config().operation_timeout), as_one(std::move(handler)),
+                  std::move(body), client.core());
+}
+
+/// Another try, on this session or another one, may succeed.
+[[nodiscard]] inline bool may_try_again(error_code error) noexcept {
+  return is_retryable(error) || error == Error::session_expired;
+}
+
+/// Completes an operation that a session does in one step, and that may be repeated without harm.
+/// `step(session)` starts it, with a token that makes a tuple of its results.
+template <class... Results, class Step>
+Awaitable<Result<Outcomes<Results...>>> repeat(ClientRef client, std::string_view operation, std::string path,
+                                               Step step) {
+  const ClientHandle handle{client};
+  for (RetryLoop loop{handle, operation, path};;) {
+    const auto [no_session, session] = co_await handle.async_session(path, use_tuple);
+    if (no_session) co_return no_session;
+    auto outcome = co_await step(session);
+    if (const error_code error = std::get<0>(outcome); !error || !may_try_again(error)) {
+      if (error) co_return error;
+      co_return std::apply([](error_code, auto&&... each) { return Outcomes<Results...>{std::move(each)...}; },
+                           std::move(outcome));
+    }
+    if (const error_code final_error = co_await loop.next(std::get<0>(outcome))) co_return final_error;
+  }
+}
+
+}  // namespace zklock::detail
