@@ -1,7 +1,7 @@
 // InterProcessMutex while servers, sessions and processes die.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
-#include "support/proxy.hpp"
+#include "support/frame_proxy.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -111,14 +111,14 @@ TEST_CASE_METHOD(Fixture, "a release while the server is away is done when it is
 }
 
 TEST_CASE_METHOD(Fixture, "a create whose reply was lost is found again, not repeated", "[faults]") {
-  Proxy proxy{server.port()};
+  FrameProxy proxy{server.port()};
   const Client other{{.connect_string = proxy.address(), .session_timeout = 9s}};
   const InterProcessMutex theirs{other, path};
   const Session their_session = connected_session(other);
   const Lease ahead = acquire(mutex);  // keeps the directory, and the attempt in line
   asio::cancellation_signal cancel;
   Pending<Lease> pending;
-  proxy.hold_replies();
+  proxy.hold(Direction::replies);
   theirs.async_acquire(asio::bind_cancellation_slot(cancel.slot(), pending.handler()));
   REQUIRE(eventually([&] { return queue_length() == 2; }));
   SECTION("by the attempt") {
@@ -155,7 +155,7 @@ TEST_CASE_METHOD(Fixture, "a create that never reached the server is made once",
 }
 
 TEST_CASE_METHOD(Fixture, "a release whose reply was lost is done, and reported as done", "[faults]") {
-  Proxy proxy{server.port()};
+  FrameProxy proxy{server.port()};
   const Client other{{.connect_string = proxy.address(), .session_timeout = 9s}};
   const InterProcessMutex theirs{other, path};
   Lease lease = acquire(theirs);
@@ -163,7 +163,7 @@ TEST_CASE_METHOD(Fixture, "a release whose reply was lost is done, and reported 
     Pending<Lease> waiter;
     mutex.async_acquire(waiter.handler());
     REQUIRE(eventually([&] { return queue_length() == 2; }));
-    proxy.hold_replies();
+    proxy.hold(Direction::replies);
     Pending<> released;
     lease.async_release(released.handler());
     auto [error, next] = waiter.get();  // so the delete was carried out

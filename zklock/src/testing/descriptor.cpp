@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include <arpa/inet.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -50,6 +51,15 @@ std::string receive_some(const Descriptor& socket, std::size_t most, Deadline de
     }
     if (errno != EINTR && errno != EAGAIN) throw_errno("receive");
   }
+}
+
+sockaddr_in socket_address(const std::string& address, std::uint16_t port) {
+  sockaddr_in result{};
+  result.sin_family = AF_INET;
+  result.sin_port = htons(port);
+  if (::inet_pton(AF_INET, address.c_str(), &result.sin_addr) != 1)
+    throw std::invalid_argument{"not a numeric IPv4 address: " + address};
+  return result;
 }
 
 void throw_errno(const char* what) { throw std::system_error{errno, std::generic_category(), what}; }

@@ -3,9 +3,12 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include <netinet/in.h>
 
 namespace zklock::testing {
 
@@ -45,6 +48,9 @@ void send_all(const Descriptor& socket, std::string_view bytes, Deadline deadlin
 
 /// What a socket has to give, up to `most` bytes; empty at its end.
 [[nodiscard]] std::string receive_some(const Descriptor& socket, std::size_t most, Deadline deadline);
+
+/// Throws std::invalid_argument for an address that is not IPv4's and numeric.
+[[nodiscard]] sockaddr_in socket_address(const std::string& address, std::uint16_t port);
 
 /// Throws the std::system_error of errno.
 [[noreturn]] void throw_errno(const char* what);

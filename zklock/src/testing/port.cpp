@@ -6,8 +6,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 namespace zklock::testing {
@@ -29,19 +27,15 @@ std::vector<std::uint16_t> candidates() {
   return ports;
 }
 
-bool bind_loopback(const Descriptor& socket, std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+bool bind_to(const Descriptor& socket, const sockaddr_in& address) {
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return true;
-  if (errno != EADDRINUSE && errno != EACCES) throw_errno("bind to 127.0.0.1");
+  if (errno != EADDRINUSE && errno != EACCES) throw_errno("bind to a loopback address");
   return false;
 }
 
 }  // namespace
 
-Port::Port() {
+Port::Port(const std::string& address) {
   const auto ports = candidates();
   std::random_device random;
   std::uniform_int_distribution<std::size_t> index{0, ports.size() - 1};
@@ -49,13 +43,13 @@ Port::Port() {
     socket_ = Descriptor{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     if (!socket_) throw_errno("socket");
     number_ = ports[index(random)];
-    if (!bind_loopback(socket_, number_)) continue;
+    if (!bind_to(socket_, socket_address(address, number_))) continue;
     // Only now: without the option, binding fails on a port that anybody else has.
     const int on = 1;
     if (::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0) throw_errno("setsockopt");
     return;
   }
-  throw std::runtime_error{"no free port on 127.0.0.1"};
+  throw std::runtime_error{"no free port on " + address};
 }
 
 }  // namespace zklock::testing

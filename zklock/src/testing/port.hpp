@@ -4,17 +4,18 @@
 #include "descriptor.hpp"
 
 #include <cstdint>
+#include <string>
 
 namespace zklock::testing {
 
-/// A free TCP port of 127.0.0.1, drawn at random. While this object lives no other Port of any process gets the number,
-/// whether a server listens on it or not.
+/// A free TCP port of a loopback address, drawn at random. While this object lives no other Port of any process gets the
+/// number there, whether a server listens on it or not.
 ///
 /// It is a socket that is bound and never listens. Linux lets a listener bind beside it when both have SO_REUSEADDR;
 /// ZooKeeper's has it (NIOServerCnxnFactory.configure).
 class Port {
  public:
-  Port();
+  explicit Port(const std::string& address = "127.0.0.1");
   [[nodiscard]] std::uint16_t number() const noexcept { return number_; }
 
  private:

@@ -16,11 +16,19 @@ namespace zklock::testing {
 /// The options with the class path filled in. Throws std::invalid_argument.
 [[nodiscard]] TestServerOptions checked(TestServerOptions options);
 
+/// Where a server listens, and with whom it works.
+struct Place {
+  std::string address = "127.0.0.1";
+  int id = 0;                          ///< among the members of its ensemble; 0: it stands alone
+  std::vector<std::string> members{};  ///< the lines of the configuration that name the ensemble's
+};
+
 /// The words that start a server with the configuration of this directory.
-[[nodiscard]] std::vector<std::string> command(const TestServerOptions& options,
+[[nodiscard]] std::vector<std::string> command(const TestServerOptions& options, const Place& place,
                                                const std::filesystem::path& directory);
 
-void write_configuration(const std::filesystem::path& directory, std::uint16_t port, std::chrono::milliseconds tick);
+void write_configuration(const std::filesystem::path& directory, const TestServerOptions& options, const Place& place,
+                         std::uint16_t port);
 
 /// Where the configuration puts the data.
 [[nodiscard]] inline std::filesystem::path data_directory(const std::filesystem::path& directory) {

@@ -4,7 +4,6 @@
 #include <stdexcept>
 #include <system_error>
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -57,13 +56,10 @@ Record& Record::put_record(const Record& record) {
   return *this;
 }
 
-Connection::Connection(std::uint16_t port, Deadline deadline)
+Connection::Connection(const Endpoint& server, Deadline deadline)
     : socket_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)}, deadline_{deadline} {
   if (!socket_) throw_errno("socket");
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const sockaddr_in address = socket_address(server.address, server.port);
   if (::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return;
   if (errno != EINPROGRESS) throw_errno("connect");
   if (!wait_ready(socket_, POLLOUT, deadline_)) throw std::runtime_error{"connect: no answer in time"};
@@ -123,14 +119,14 @@ std::string Connection::receive_exactly(std::size_t count) {
   return all;
 }
 
-std::string four_letter_word(std::uint16_t port, std::string_view word, Deadline deadline) {
-  Connection connection{port, deadline};
+std::string four_letter_word(const Endpoint& server, std::string_view word, Deadline deadline) {
+  Connection connection{server, deadline};
   connection.send(word);
   return connection.receive_all();
 }
 
-bool close_session(std::uint16_t port, const SessionName& session, Deadline deadline) {
-  Connection connection{port, deadline};
+bool close_session(const Endpoint& server, const SessionName& session, Deadline deadline) {
+  Connection connection{server, deadline};
   // Both in one go: a client that is thrown out by the first must not come back before the second.
   connection.send_connect(session, 0);
   connection.send_request(Opcode::close_session);

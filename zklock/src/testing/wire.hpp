@@ -1,4 +1,4 @@
-// As much of ZooKeeper's protocol as a test server needs, blocking, on loopback.
+// As much of ZooKeeper's protocol as a test server needs, blocking.
 #pragma once
 
 #include "descriptor.hpp"
@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace zklock::testing::wire {
 
@@ -30,10 +31,18 @@ struct SessionName {
   std::string password = std::string(16, '\0');  ///< a secret only between a client and its server
 };
 
-/// A connection to 127.0.0.1. Every call throws std::runtime_error when the deadline passes or the server hangs up.
+/// Where a server listens: a port of 127.0.0.1, or of another numeric address.
+struct Endpoint {
+  Endpoint(std::uint16_t number) : port{number} {}  // NOLINT: a port says it all, mostly
+  Endpoint(std::string host, std::uint16_t number) : address{std::move(host)}, port{number} {}
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;
+};
+
+/// A connection to a server. Every call throws std::runtime_error when the deadline passes or the server hangs up.
 class Connection {
  public:
-  Connection(std::uint16_t port, Deadline deadline);
+  Connection(const Endpoint& server, Deadline deadline);
 
   void send(std::string_view bytes);
   [[nodiscard]] std::string receive_all();
@@ -56,10 +65,10 @@ class Connection {
 };
 
 /// The server's answer to one of its four-letter words.
-[[nodiscard]] std::string four_letter_word(std::uint16_t port, std::string_view word, Deadline deadline);
+[[nodiscard]] std::string four_letter_word(const Endpoint& server, std::string_view word, Deadline deadline);
 
 /// Takes a session over and closes it. True: the server has said yes. False: it does not know the session, or the
 /// password is wrong. Throws also when the session's client takes it back in between.
-[[nodiscard]] bool close_session(std::uint16_t port, const SessionName& session, Deadline deadline);
+[[nodiscard]] bool close_session(const Endpoint& server, const SessionName& session, Deadline deadline);
 
 }  // namespace zklock::testing::wire

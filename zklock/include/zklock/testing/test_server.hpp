@@ -21,6 +21,9 @@ struct TestServerOptions {
   /// More options for the JVM, such as "-Dzookeeper.extendedTypesEnabled=true". They come after our own, which make it
   /// start quickly and stay small: a benchmark may want "-XX:TieredStopAtLevel=4" and a larger "-Xmx".
   std::vector<std::string> jvm_options{};
+  /// Words in front of "java": a program that sets something up and then becomes it, such as {"nice", "-n", "5"},
+  /// {"env", "NAME=value"} or {"ip", "netns", "exec", "name"}.
+  std::vector<std::string> launcher{};
   /// The server's classes; empty: the environment's ZKLOCK_TEST_CLASSPATH, else where Debian's packages put them.
   std::string classpath{};
 };
@@ -45,6 +48,7 @@ class TestServer {
 
   /// "127.0.0.1:port": what a Client connects to. It stays the same through stop and start.
   [[nodiscard]] std::string connect_string() const;
+  [[nodiscard]] const std::string& address() const noexcept;
   [[nodiscard]] std::uint16_t port() const noexcept;
   /// The server's own process; 0 while it is stopped.
   [[nodiscard]] int pid() const noexcept;
@@ -54,7 +58,8 @@ class TestServer {
   void stop();
   /// SIGKILL, and waits for its end. The data and the port stay.
   void kill();
-  /// Starts it again on the same port and data after stop or kill, or when it has ended on its own.
+  /// Starts it again on the same port and data after stop or kill, or when it has ended on its own. A member of an
+  /// ensemble answers then, but may not have joined it yet.
   void start();
   /// stop, then start.
   void restart();
@@ -66,7 +71,8 @@ class TestServer {
   /// Ends a session now, as if its time had run out: a second connection takes the session over and closes it. Returns
   /// when the session is gone from the server's own list, with its ephemeral nodes; fine if it was gone before.
   /// The server is the one judge of sessions, so a client learns of it when it comes back to the server: it loses its
-  /// connection at once, also when the password is wrong and the session stays.
+  /// connection at once, also when the password is wrong and the session stays. Of an ensemble, only the leader has the
+  /// list: TestEnsemble::end_session.
   void end_session(std::int64_t session_id, std::string_view password);
 
   /// The answer to one of the server's four-letter words ("srvr", "mntr", "cons", ...). Throws after 5 seconds without.
@@ -77,7 +83,9 @@ class TestServer {
   [[nodiscard]] std::int64_t monitor(const std::string& key) const;
 
  private:
+  friend class TestEnsemble;
   struct Impl;
+  explicit TestServer(std::unique_ptr<Impl> impl) noexcept;
   std::unique_ptr<Impl> impl_;
 };
 

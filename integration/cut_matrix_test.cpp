@@ -1,0 +1,225 @@
+// Every kind of request, cut at every place: it ends once, soon, with an error that does not lie about the server's
+// tree, and the session goes on.
+#include "support/catch.hpp"
+#include "support/fixture.hpp"
+#include "support/frame_proxy.hpp"
+#include "support/request_kinds.hpp"
+
+using namespace zklock;
+using namespace zklock::test;
+
+namespace {
+
+constexpr std::chrono::milliseconds timeout{4'000};
+// Everything here is caused by the end of a connection, which wakes the loop at once. Then the C library waits for T/60
+// before it begins its list of servers, here of one, again; and our own pauses between attempts are T/10 at most. T/3 is
+// the first time at which the library does anything else by the clock (a ping), so no time-out can have come to the
+// rescue of something that hangs.
+constexpr std::chrono::milliseconds bound = timeout / 3;
+
+template <class Condition>
+bool soon(Condition condition) {
+  return eventually(condition, bound);
+}
+
+const char* to_string(CutPoint point) {
+  switch (point) {
+    case CutPoint::before_request: return "before the request";
+    case CutPoint::inside_request: return "inside the request";
+    case CutPoint::before_reply: return "before the reply";
+    case CutPoint::inside_reply: return "inside the reply";
+  }
+  return "";
+}
+
+/// A client whose link can be cut, and an observer whose link is not.
+struct Fixture {
+  testing::TestServer server{{.jvm_options = {"-Dzookeeper.extendedTypesEnabled=true"}}};
+  FrameProxy proxy{server.port()};
+  Client observing = make_client(server, timeout);
+  Session observer = connected_session(observing);
+  Client client{{.connect_string = proxy.address(), .session_timeout = timeout}};
+  Session session = connected_session(client);
+  Watch canary;
+  Pending<WatchEvent> sung;
+
+  void make(const std::string& path) const {
+    REQUIRE_FALSE(std::get<0>(outcome_of_operation<CreateResult>(
+        [&](auto token) { observer.async_create(path, "old", CreateMode::persistent, std::move(token)); })));
+  }
+  /// A node for one case, with a watch that the cut must not hurt.
+  std::string prepare() {
+    const std::string path = "/" + std::to_string(++cases_);
+    make(path);
+    make(path + "/child");
+    make(path + "-canary");
+    session = connected_session(client);
+    id_before_ = session.id();
+    auto [error, stat, watch] = outcome_of_operation<std::optional<Stat>, Watch>(
+        [&](auto token) { session.async_exists_and_watch(path + "-canary", std::move(token)); });
+    REQUIRE_FALSE(error);
+    canary = std::move(watch);
+    sung = {};
+    canary.async_wait(sung.handler());
+    return path;
+  }
+
+  void goes_on_with_the_same_session(const std::string& path) {
+    CHECK(soon([&] { return session.state() == SessionState::connected; }));
+    CHECK(client.session() == session);
+    CHECK(session.id() == id_before_);
+    outcome_of_operation<>([&](auto token) { observer.async_remove(path + "-canary", std::move(token)); });
+    REQUIRE(soon([&] { return sung.ready(); }));
+    const auto [error, event] = sung.get();
+    CHECK_FALSE(error);
+    CHECK(event.type == WatchEventType::node_deleted);
+  }
+
+  void goes_on_with_another_session() {
+    const SessionCredentials credentials = session.credentials();
+    server.end_session(credentials.id, {credentials.password.data(), credentials.password.size()});
+    CHECK(session.state() == SessionState::suspended);
+    proxy.accept_again();
+    CHECK(soon([&] { return session.state() == SessionState::expired; }));
+    CHECK(soon([&] { return client.state() == ConnectionState::reconnected; }));
+    CHECK_FALSE(client.session() == session);
+    CHECK(client.session().id() != id_before_);
+    REQUIRE(soon([&] { return sung.ready(); }));
+    CHECK(std::get<0>(sung.get()) == Error::session_expired);
+  }
+
+  void try_case(const RequestKind& kind, const Cut& cut) {
+    const std::string path = prepare();
+    const int cuts = proxy.cuts();
+    proxy.cut_at(cut);
+    Pending<> pending;
+    kind.start(session, path, pending);
+    REQUIRE(soon([&] { return pending.ready(); }));
+    CHECK(proxy.cuts() == cuts + 1);
+
+    const error_code error = std::get<0>(pending.get());
+    const bool arrived = cut.point == CutPoint::before_reply || cut.point == CutPoint::inside_reply;
+    CHECK(error);
+    CHECK(is_retryable(error));
+    if (kind.applied) {
+      const bool applied = kind.applied(observer, path);
+      CHECK(applied == arrived);
+      if (applied) CHECK(outcome_of(error) == Outcome::ambiguous);
+    }
+
+    if (cut.afterwards == Afterwards::refuse) {
+      goes_on_with_another_session();
+    } else {
+      goes_on_with_the_same_session(path);
+    }
+    const bool still = arrived && !(kind.ends_with_session && cut.afterwards == Afterwards::refuse);
+    if (kind.applied) CHECK(kind.applied(observer, path) == still);
+    Pending<> again;
+    kind.start(client.session(), path, again);
+    REQUIRE(soon([&] { return again.ready(); }));
+    CHECK(std::get<0>(again.get()) == (still ? kind.repeated : error_code{}));
+    CHECK(pending.completions() == 1);
+    CHECK(soon([&] { return server.monitor("zk_watch_count") == 0; }));
+  }
+
+  /// Calls `attempt` with each way to cut a request of this kind.
+  template <class Attempt>
+  static void in_every_way(Opcode opcode, Afterwards afterwards, Attempt attempt) {
+    for (const CutPoint point :
+         {CutPoint::before_request, CutPoint::inside_request, CutPoint::before_reply, CutPoint::inside_reply})
+      for (const CutManner manner : {CutManner::orderly, CutManner::reset}) {
+        INFO("cut " << to_string(point) << (manner == CutManner::reset ? " by a reset" : " in good order"));
+        attempt(Cut{.opcode = opcode, .point = point, .manner = manner, .afterwards = afterwards});
+      }
+  }
+
+  void try_all_kinds(Afterwards afterwards) {
+    for (const RequestKind& kind : request_kinds()) {
+      INFO(kind.name);
+      in_every_way(kind.opcode, afterwards, [&](const Cut& cut) { try_case(kind, cut); });
+    }
+    CHECK(proxy.requests(Opcode::ping) == 0);  // nothing waited for the clock
+  }
+
+ private:
+  int cases_ = 0;
+  std::int64_t id_before_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a request that is cut off fails soon and truthfully, and the session goes on", "[faults]") {
+  try_all_kinds(Afterwards::reconnect);
+}
+
+TEST_CASE_METHOD(Fixture, "a request that is cut off and whose session is then ended fails soon and truthfully",
+                 "[faults]") {
+  try_all_kinds(Afterwards::refuse);
+}
+
+TEST_CASE_METHOD(Fixture, "a reconnection that is cut off is made again, on the same session, watches included",
+                 "[faults]") {
+  for (const Opcode opcode : {Opcode::create_session, Opcode::set_watches})
+    in_every_way(opcode, Afterwards::reconnect, [&](const Cut& cut) {
+      INFO("request " << static_cast<int>(opcode));
+      const std::string path = prepare();
+      const int cuts = proxy.cuts();
+      proxy.cut_at(cut);
+      proxy.cut();
+      REQUIRE(soon([&] { return proxy.cuts() == cuts + 1; }));
+      goes_on_with_the_same_session(path);
+    });
+}
+
+TEST_CASE_METHOD(Fixture, "a client whose handshake is cut off still learns that its session is over", "[faults]") {
+  in_every_way(Opcode::create_session, Afterwards::reconnect, [&](const Cut& cut) {
+    prepare();
+    const int cuts = proxy.cuts();
+    proxy.refuse();
+    proxy.cut();
+    REQUIRE(soon([&] { return session.state() == SessionState::suspended; }));
+    proxy.cut_at(cut);
+    goes_on_with_another_session();
+    CHECK(proxy.cuts() == cuts + 1);
+  });
+}
+
+TEST_CASE_METHOD(Fixture, "a watch given up while the link is cut is neither kept nor set again", "[faults]") {
+  in_every_way(Opcode::remove_watches, Afterwards::reconnect, [&](const Cut& cut) {
+    const std::string path = prepare();
+    const int cuts = proxy.cuts();
+    {
+      const auto result = outcome_of_operation<std::optional<Stat>, Watch>(
+          [&](auto token) { session.async_exists_and_watch(path, std::move(token)); });
+      CHECK(server.monitor("zk_watch_count") == 2);
+      proxy.cut_at(cut);
+    }
+    REQUIRE(soon([&] { return proxy.cuts() == cuts + 1; }));
+    goes_on_with_the_same_session(path);
+    CHECK(server.monitor("zk_watch_count") == 0);
+  });
+}
+
+TEST_CASE_METHOD(Fixture, "requests that nobody answers fail within the session timeout, and truthfully", "[faults]") {
+  for (const Direction direction : {Direction::requests, Direction::replies}) {
+    INFO("held: " << (direction == Direction::requests ? "requests" : "replies"));
+    const auto all = request_kinds();
+    std::vector<std::string> paths;
+    for (std::size_t i = 0; i < all.size(); ++i) paths.push_back(prepare());
+    proxy.hold(direction);
+    std::vector<Pending<>> pending(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].start(session, paths[i], pending[i]);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      INFO(all[i].name);
+      REQUIRE(pending[i].ready(timeout));  // the C library gives a server up after 2/3 of it
+      CHECK(is_retryable(std::get<0>(pending[i].get())));
+    }
+    proxy.cut();
+    goes_on_with_the_same_session(paths.back());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      INFO(all[i].name);
+      if (all[i].applied) CHECK(all[i].applied(observer, paths[i]) == (direction == Direction::replies));
+      CHECK(pending[i].completions() == 1);
+    }
+  }
+}
