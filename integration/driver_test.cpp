@@ -79,7 +79,7 @@ TEST_CASE("a client that finds no server neither spins nor hangs, and its operat
   const Client client{{.connect_string = one.address() + "," + two.address(),
                        .session_timeout = brief,
                        .connection_timeout = 1s,
-                       .retry = {.max_retries = 0}}};
+                       .retry = RetryNTimes{.n = 0}}};
   const InterProcessMutex mutex{client, "/lock"};
   const std::clock_t cpu = std::clock();
   const auto start = std::chrono::steady_clock::now();

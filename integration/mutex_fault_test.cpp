@@ -33,6 +33,28 @@ struct Fixture {
   [[nodiscard]] std::size_t queue_length() const { return children_of(client.session(), path).size(); }
 };
 
+/// Remembers what it was told, and gives up at the third failure.
+struct Recorder {
+  struct Told {
+    std::mutex mutex;
+    std::vector<FailedTry> failures;
+  };
+  static constexpr std::chrono::milliseconds wait{10};
+
+  [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept {
+    const std::scoped_lock lock{told->mutex};
+    told->failures.push_back(failed);
+    return failed.retry < 2 ? std::optional{wait} : std::nullopt;
+  }
+  void validate() const {}
+  [[nodiscard]] std::vector<FailedTry> failures() const {
+    const std::scoped_lock lock{told->mutex};
+    return told->failures;
+  }
+
+  std::shared_ptr<Told> told = std::make_shared<Told>();
+};
+
 }  // namespace
 
 TEST_CASE_METHOD(Fixture, "waiters keep their places while the server is killed and restarted", "[faults]") {
@@ -168,6 +190,41 @@ TEST_CASE_METHOD(Fixture, "a waiter whose session is ended stands in line again"
   const auto [error, lease] = waiter.get();
   CHECK_FALSE(error);
   CHECK(lease.is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "a waiter whose session is ended is told so, if its policy asks for that", "[faults]") {
+  const Client other{{.connect_string = server.connect_string(),
+                      .session_timeout = brief,
+                      .retry = SessionFailedRetryPolicy{RetryForever{10ms}}}};
+  const Lease holder = acquire(mutex);
+  Pending<Lease> waiter;
+  InterProcessMutex{other, path}.async_acquire(waiter.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  end(other.session());
+  CHECK(std::get<0>(waiter.get()) == Error::session_expired);
+}
+
+TEST_CASE_METHOD(Fixture, "a policy is told how often and how long an attempt has failed, and why", "[faults]") {
+  const Recorder recorder;
+  const Client other{{.connect_string = server.connect_string(), .session_timeout = brief, .retry = recorder}};
+  const Lease holder = acquire(mutex);
+  const auto start = Clock::now();
+  Pending<Lease> waiter;
+  InterProcessMutex{other, path}.async_acquire(waiter.handler());
+  for (std::size_t failures = 1; failures <= 3; ++failures) {
+    REQUIRE(eventually([&] { return queue_length() == 2; }));
+    end(other.session());
+    REQUIRE(eventually([&] { return recorder.failures().size() == failures; }));
+  }
+  CHECK(std::get<0>(waiter.get()) == Error::session_expired);
+  const auto failures = recorder.failures();
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(failures[i].retry == static_cast<int>(i));
+    CHECK(failures[i].error == Error::session_expired);
+    CHECK(failures[i].elapsed > (i == 0 ? 0ms : failures[i - 1].elapsed + Recorder::wait));
+    CHECK(failures[i].elapsed < Clock::now() - start);
+  }
+  CHECK(failures[0].random != failures[1].random);
 }
 
 TEST_CASE_METHOD(Fixture, "a holder whose session is ended is told, cannot nest, and can start afresh", "[faults]") {

@@ -342,7 +342,8 @@ TEST_CASE("bad lock paths and configurations are refused when they are given") {
   CHECK_THROWS_AS(Client(ClientConfig{.connect_string = good, .session_timeout = 25h}), boost::system::system_error);
   CHECK_THROWS_AS(Client(ClientConfig{.connect_string = good, .connection_timeout = -1ms}),
                   boost::system::system_error);
-  CHECK_THROWS_AS(Client(ClientConfig{.connect_string = good, .retry = {.base = 0ms}}), boost::system::system_error);
+  CHECK_THROWS_AS(Client(ClientConfig{.connect_string = good, .retry = ExponentialBackoffRetry{.base = 0ms}}),
+                  boost::system::system_error);
   CHECK_THROWS_AS(Client(ClientConfig{.connect_string = good, .client_id = "a:b"}), boost::system::system_error);
 }
 

@@ -17,7 +17,7 @@ std::string fresh_path() {
 Client make_client(const testing::TestServer& server, std::chrono::milliseconds timeout) {
   return Client{{.connect_string = server.connect_string(),
                  .session_timeout = timeout,
-                 .retry = {.base = 20ms, .max_retries = 8}}};
+                 .retry = ExponentialBackoffRetry{.base = 20ms, .max_retries = 8}}};
 }
 
 Session connected_session(const Client& client) {

@@ -79,6 +79,12 @@ Awaitable<Result<Lease>> attempt(Session session, const LockRequest& request, co
   }
 }
 
+std::uint64_t random_bits() {
+  std::random_device device;
+  const std::uint64_t high = device();
+  return high << 32 | device();
+}
+
 /// A new attempt, at the end of the line, may succeed.
 bool may_start_over(error_code error) {
   return is_retryable(error) || error == Error::session_expired || error == Error::lock_lost;
@@ -87,13 +93,13 @@ bool may_start_over(error_code error) {
 }  // namespace
 
 Awaitable<Result<Lease>> acquire(ClientHandle client, LockRequest request) {
-  std::minstd_rand random{std::random_device{}()};
+  const Clock::time_point start = Clock::now();
   for (int retry = 0;; ++retry) {
     const auto [no_session, session] = co_await client.async_session(use_tuple);  // has had its time: not to be retried
     if (no_session) co_return no_session;
     auto lease = co_await attempt(session, request, client.client_id());
     if (lease || !may_start_over(lease.error())) co_return std::move(lease);
-    const auto wait = client.config().retry.wait_before(retry, random());
+    const auto wait = client.config().retry.wait_before({retry, Clock::now() - start, lease.error(), random_bits()});
     if (!wait) co_return lease.error();
     Timer timer{client.get_executor(), *after(*wait)};
     const auto [cancelled] = co_await timer.async_wait(use_tuple);

@@ -25,8 +25,8 @@ struct ClientConfig {
   std::chrono::milliseconds session_timeout{30'000};
   /// How long an operation that needs a connection waits for one before it fails with Error::connection_loss.
   std::chrono::milliseconds connection_timeout{15'000};
-  /// When recipes try again after a failure that may pass.
-  ExponentialBackoffRetry retry{};
+  /// When recipes try again after a failure that may pass: any policy of retry_policy.hpp, or one of yours.
+  RetryPolicy retry{};
   /// Who we are, in lock nodes: 1 to 128 bytes of UTF-8, no ':' and no control characters. Empty: "<host>-<pid>-<8 hex
   /// digits>".
   std::string client_id{};

@@ -1,28 +1,159 @@
 // How long to wait before the next try, if there is to be one.
 #pragma once
 
+#include <zklock/clock.hpp>
+#include <zklock/error.hpp>
+
 #include <chrono>
+#include <concepts>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <type_traits>
+#include <utility>
 
 namespace zklock {
 
-/// Curator's ExponentialBackoffRetry, with full jitter: before retry n the wait is drawn evenly from (0, base * 2^n],
-/// at most `max_wait`. A crowd that failed together does not come back together.
+/// What a policy is told about the operation that wants another try.
+struct FailedTry {
+  int retry = 0;              ///< how many retries there were: 0 before the first one
+  Clock::duration elapsed{};  ///< since the operation began, waits and all
+  error_code error{};         ///< of the last try; the caller knows already that another one could succeed
+  std::uint64_t random = 0;   ///< any 64 random bits, new ones each time
+};
+
+/// A retry policy is a value with these two members. Write your own and hand it over wherever a RetryPolicy is taken:
 ///
-/// A value: copy it freely; it holds no state between operations.
+///     std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept;
+///     void validate() const;
+///
+/// wait_before gives the wait before the next try, or nothing when the failure is final. It keeps no state between calls
+/// and must be safe to call from several threads at once. validate throws boost::system::system_error, with
+/// Error::invalid_retry_policy, when the policy makes no sense; a Client asks it once, when it is constructed.
+///
+/// Of zklock's own, each that has passed validate() gives waits of 1 ms at least, so that no crowd of clients spins, and
+/// nothing for a negative `retry`.
+template <class Policy>
+concept RetryPolicyType = std::copy_constructible<Policy> && requires(const Policy& policy, const FailedTry& failed) {
+  { policy.wait_before(failed) }
+  noexcept->std::convertible_to<std::optional<std::chrono::milliseconds>>;
+  policy.validate();
+};
+
+/// With full jitter: before retry n the wait is drawn evenly from [1 ms, base * 2^n], at most `max_wait`. A crowd that
+/// failed together does not come back together.
+///
+/// Curator's draws multiples of the base, and leaves `max_wait` open.
 struct ExponentialBackoffRetry {
   std::chrono::milliseconds base{100};
   int max_retries = 5;
   std::chrono::milliseconds max_wait{10'000};
 
-  /// The wait before retry number `retry` (0 is the first), or nothing when the tries are used up. `random` is any 64
-  /// random bits. Between 1 ms and `max_wait`, for any policy that validate() passes and any `retry`; a negative one
-  /// gives nothing.
-  [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before(int retry, std::uint64_t random) const noexcept;
+  [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept;
+  /// Demands base > 0, max_wait >= base and max_retries >= 0.
+  void validate() const;
+};
 
-  /// Throws boost::system::system_error with Error::invalid_retry_policy unless base > 0, max_wait >= base and
-  /// max_retries >= 0.
+/// The same with Curator's other order of arguments.
+struct BoundedExponentialBackoffRetry {
+  std::chrono::milliseconds base{100};
+  std::chrono::milliseconds max_wait{10'000};
+  int max_retries = 5;
+
+  [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept;
+  /// Demands base > 0, max_wait >= base and max_retries >= 0.
+  void validate() const;
+};
+
+/// Retries `n` times, after the same wait each time. For few clients: those that failed together come back together.
+struct RetryNTimes {
+  int n = 5;
+  std::chrono::milliseconds wait{1'000};
+
+  [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept;
+  /// Demands n >= 0 and wait >= 0; a wait of 0 is one of 1 ms.
+  void validate() const;
+};
+
+/// Retries once.
+struct RetryOneTime {
+  std::chrono::milliseconds wait{1'000};
+
+  [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept;
+  /// Demands wait >= 0; a wait of 0 is one of 1 ms.
+  void validate() const;
+};
+
+/// Retries until the operation succeeds, is cancelled, or its deadline passes.
+struct RetryForever {
+  std::chrono::milliseconds wait{1'000};
+
+  [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept;
+  /// Demands wait > 0.
+  void validate() const;
+};
+
+/// Retries as long as the next try can begin within `max_elapsed` of the operation's beginning: the last wait is cut to
+/// end there. (Curator's overshoots by one wait.) A try that has begun is not cut short; a deadline does that.
+struct RetryUntilElapsed {
+  std::chrono::milliseconds max_elapsed{15'000};
+  std::chrono::milliseconds wait{1'000};
+
+  [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept;
+  /// Demands max_elapsed >= 0 and wait > 0.
+  void validate() const;
+};
+
+/// Any retry policy. Made implicitly from any RetryPolicyType; by default it is an ExponentialBackoffRetry with its
+/// defaults.
+///
+/// A value: copies share the policy, which never changes. Threads: any thread may call anything.
+class RetryPolicy {
+ public:
+  RetryPolicy();
+  template <class Policy>
+  requires(!std::same_as<std::remove_cvref_t<Policy>, RetryPolicy> && RetryPolicyType<std::remove_cvref_t<Policy>>)
+      RetryPolicy(Policy&& policy)
+      : policy_{std::make_shared<const Model<std::remove_cvref_t<Policy>>>(std::forward<Policy>(policy))} {}
+  // Copied where others would be moved from, so that there is no RetryPolicy without a policy.
+  RetryPolicy(const RetryPolicy&) = default;
+  RetryPolicy& operator=(const RetryPolicy&) = default;
+  ~RetryPolicy() = default;
+
+  [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept {
+    return policy_->wait_before(failed);
+  }
+  void validate() const { policy_->validate(); }
+
+ private:
+  struct Interface {
+    virtual ~Interface() = default;
+    [[nodiscard]] virtual std::optional<std::chrono::milliseconds> wait_before(const FailedTry&) const noexcept = 0;
+    virtual void validate() const = 0;
+  };
+
+  template <class Policy>
+  struct Model final : Interface {
+    template <class From>
+    explicit Model(From&& from) : policy(std::forward<From>(from)) {}
+    [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before(
+        const FailedTry& failed) const noexcept override {
+      return policy.wait_before(failed);
+    }
+    void validate() const override { policy.validate(); }
+    Policy policy;
+  };
+
+  std::shared_ptr<const Interface> policy_;
+};
+
+/// Not after a failure that ended the session (is_session_lost): what was done on it, its ephemeral nodes above all, is
+/// gone, and the caller wants to know that rather than start over. After any other failure as `inner` has it.
+struct SessionFailedRetryPolicy {
+  RetryPolicy inner{};
+
+  [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept;
+  /// Demands what `inner` demands.
   void validate() const;
 };
 
