@@ -76,6 +76,7 @@ constexpr Row table[] = {
     {payload_too_large, definite, none, "the data is too large for one request"},
     {invalid_create_mode, definite, none, "invalid create mode"},
     {protocol_error, ambiguous, none, "the server's answer makes no sense; is it a ZooKeeper server?"},
+    {invalid_data, definite, none, "the node's data is not what it was read as"},
 };
 
 const Row* find(int number) noexcept {
