@@ -84,6 +84,7 @@ constexpr Row rows[] = {
     {"invalid_transaction", Error::invalid_transaction, 29, definite},
     {"invalid_handler", Error::invalid_handler, 30, definite},
     {"protocol_error", Error::protocol_error, 40, ambiguous},
+    {"invalid_data", Error::invalid_data, 41, definite},
 };
 
 /// The compiler spells an enumerator by its name and any other value as a cast: "(zklock::Error)8".
@@ -144,7 +145,7 @@ TEST_CASE("a message is a short fragment of a sentence") {
 }
 
 TEST_CASE("an unknown number is a server error, ambiguous and without remedy") {
-  for (const int number : {-2'147'483'647 - 1, -1000, -126, -122, -117, -100, -15, -10, 11, 19, 41, 2'147'483'647}) {
+  for (const int number : {-2'147'483'647 - 1, -1000, -126, -122, -117, -100, -15, -10, 11, 19, 42, 2'147'483'647}) {
     const error_code ec{number, zklock::error_category()};
     CAPTURE(number);
     CHECK(ec.message() == "server error " + std::to_string(number));

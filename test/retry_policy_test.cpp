@@ -89,6 +89,7 @@ TEST_CASE("the wait doubles up to the limit, and the tries run out") {
       {"62", {1ms, INT_MAX, for_ever}, 62, milliseconds{1LL << 62}},
       {"63", {1ms, INT_MAX, for_ever}, 63, for_ever},
       {"64", {1ms, INT_MAX, for_ever}, 64, for_ever},
+      {"a base that would come back around", {100ms, INT_MAX, for_ever}, 60, for_ever},
       {"INT_MAX - 1", {100ms, INT_MAX, 10s}, INT_MAX - 1, 10s},
   };
   for (const Row& row : rows) {

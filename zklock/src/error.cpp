@@ -81,6 +81,7 @@ constexpr Row table[] = {
     {invalid_transaction, definite, none, "invalid transaction"},
     {invalid_handler, definite, none, "invalid handler: it is empty"},
     {protocol_error, ambiguous, none, "the server's answer makes no sense; is it a ZooKeeper server?"},
+    {invalid_data, definite, none, "the node's data is not what it was read as"},
 };
 
 const Row* find(int number) noexcept {

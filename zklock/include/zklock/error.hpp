@@ -77,6 +77,7 @@ enum class Error : int {
   invalid_handler = 30,
   // zklock: the rest
   protocol_error = 40,  ///< the server answered what it cannot mean
+  invalid_data = 41,    ///< a node's data is not what it was read as
 };
 
 [[nodiscard]] const boost::system::error_category& error_category() noexcept;
