@@ -45,7 +45,7 @@ const RequestKind kinds[] = {
     {"create container", Opcode::create_container, create<CreateMode::container>, has_new, Error::node_exists},
     {"create with a time to live", Opcode::create_ttl,
      [](const Session& session, const std::string& path, Pending<>& pending) {
-       session.async_create(path + "/new", "", CreateMode::persistent_ttl, 1h, outcome_into(pending));
+       session.async_create(path + "/new", "", {CreateMode::persistent_ttl, 1h}, outcome_into(pending));
      },
      has_new, Error::node_exists},
     {"remove", Opcode::remove,
@@ -84,11 +84,11 @@ const RequestKind kinds[] = {
      [](const Session& session, const std::string& path, Pending<>& pending) {
        session.async_get_data_and_watch(path, outcome_into(pending));
      }},
-    {"get children", Opcode::get_children,
+    {"get children", Opcode::get_children2,
      [](const Session& session, const std::string& path, Pending<>& pending) {
        session.async_get_children(path, outcome_into(pending));
      }},
-    {"get children and watch", Opcode::get_children,
+    {"get children and watch", Opcode::get_children2,
      [](const Session& session, const std::string& path, Pending<>& pending) {
        session.async_get_children_and_watch(path, outcome_into(pending));
      }},
