@@ -139,7 +139,9 @@ class Creation {
 
 Awaitable<Result<Outcomes<CreateResult>>> create(ClientRef client, std::string path, std::string data,
                                                  CreateOptions options) {
-  Creation creation{std::move(client), std::move(path), std::move(data), std::move(options)};
+  auto packed = encoded(client, options.is_compressed() ? Compression::on : Compression::off, std::move(data));
+  if (!packed) co_return packed.error();
+  Creation creation{std::move(client), std::move(path), std::move(*packed), std::move(options)};
   auto created = co_await creation.run();
   if (!created) co_return created.error();
   co_return Outcomes<CreateResult>{std::move(*created)};
@@ -240,6 +242,9 @@ Awaitable<Result<Stat>> find_written(Session session, std::string path, std::str
 
 Awaitable<Result<Outcomes<Stat>>> set_data(ClientRef client, std::string path, std::string data,
                                            SetDataOptions options) {
+  auto packed = encoded(client, options.compression, std::move(data));
+  if (!packed) co_return packed.error();
+  data = std::move(*packed);
   const ClientHandle handle{client};
   Doubt doubt;
   for (RetryLoop loop{handle, "set_data", path};;) {

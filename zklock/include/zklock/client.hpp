@@ -4,6 +4,7 @@
 #include <zklock/acl.hpp>
 #include <zklock/client_operations.hpp>
 #include <zklock/clock.hpp>
+#include <zklock/codec.hpp>
 #include <zklock/connection_state.hpp>
 #include <zklock/retry_policy.hpp>
 #include <zklock/session.hpp>
@@ -44,6 +45,8 @@ struct ClientConfig {
   std::vector<AuthInfo> auth{};
   /// Who may do what with new nodes; none: everybody everything.
   AclProvider acl_provider{};
+  /// What compressed data go through; none: gzip, as Curator's.
+  std::shared_ptr<const Codec> codec{};
   /// The servers' jute.maxbuffer: the largest request, in bytes, that they take. A larger one is refused here, since they
   /// would drop the connection.
   std::size_t max_buffer = 1'048'575;
