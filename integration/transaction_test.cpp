@@ -82,7 +82,8 @@ TEST_CASE_METHOD(Fixture, "a transaction that fails does nothing, and names the 
   }
 }
 
-TEST_CASE_METHOD(Fixture, "a transaction with a bad argument is refused before it is sent, and the session is unharmed") {
+TEST_CASE_METHOD(Fixture,
+                 "a transaction with a bad argument is refused before it is sent, and the session is unharmed") {
   const auto frames = [&] { return shared_server().monitor("zk_packets_received"); };
   const struct {
     Error expected;
@@ -123,12 +124,13 @@ TEST_CASE("paths of a transaction are below the chroot, and come back without it
   CHECK(children_of(outside.session(), root) == std::vector<std::string>{"n-0000000000"});
 }
 
-TEST_CASE_METHOD(Fixture, "the list of children comes with the parent's Stat, and the ensemble tells its configuration") {
+TEST_CASE_METHOD(Fixture,
+                 "the list of children comes with the parent's Stat, and the ensemble tells its configuration") {
   REQUIRE_FALSE(create(session, path));
   REQUIRE_FALSE(create(session, path + "/a"));
   REQUIRE_FALSE(create(session, path + "/b"));
-  const auto [error, listed] = outcome_of_operation<ChildrenResult>(
-      [&](auto token) { session.async_get_children(path, std::move(token)); });
+  const auto [error, listed] =
+      outcome_of_operation<ChildrenResult>([&](auto token) { session.async_get_children(path, std::move(token)); });
   CHECK_FALSE(error);
   CHECK(listed.names.size() == 2);
   CHECK(listed.stat.num_children == 2);
@@ -210,8 +212,8 @@ TEST_CASE("the ACL provider is asked for every node without an ACL of its own, t
     const InterProcessMutex lock{client, path + "/a/b"};
     const Lease lease = acquire(lock);
     for (const std::string& level : {path, path + "/a", path + "/a/b", lease.node_path()}) {
-      const auto [error, acl] = outcome_of_operation<AclResult>(
-          [&](auto token) { client.session().async_get_acl(level, std::move(token)); });
+      const auto [error, acl] =
+          outcome_of_operation<AclResult>([&](auto token) { client.session().async_get_acl(level, std::move(token)); });
       CHECK_FALSE(error);
       CHECK(acl.acl.at(0).scheme == "digest");
     }
@@ -279,7 +281,7 @@ TEST_CASE_METHOD(Fixture, "watches that could not be set again after a lost link
     watches.push_back(std::move(set));
   }
   CHECK(error == Error::too_many_watches);
-  CHECK(watches.size() == 131);  // 512 KiB
+  CHECK(watches.size() == 131);        // 512 KiB
   CHECK_FALSE(std::get<0>(watch(0)));  // one more on a path that is watched already costs nothing
   watches.resize(100);
   CHECK_FALSE(std::get<0>(watch(2'000)));

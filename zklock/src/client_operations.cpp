@@ -109,7 +109,8 @@ class Creation {
     const bool persistent = options_.parents() == CreateOptions::Parents::persistent;
     NodeOptions parents{persistent ? CreateMode::persistent : CreateMode::container};
     parents.acl = options_.node().acl;
-    co_return co_await create_path(session, whole_path ? std::string{parent_path(path_)} : "/", std::move(parents));
+    std::string down_to = whole_path ? std::string{parent_path(path_)} : "/";
+    co_return co_await create_path(session, std::move(down_to), std::move(parents));
   }
 
   /// The node exists: perhaps we have made it, or that is as good, or it is to be overwritten.
