@@ -6,6 +6,12 @@
 
 #include <zklock/testing/test_ensemble.hpp>
 
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include <unistd.h>
+
 using namespace zklock;
 using namespace zklock::test;
 using testing::TestEnsemble;
@@ -61,4 +67,78 @@ TEST_CASE("restarting the servers one after the other loses no count, no session
   }
   require_progress(load);
   check_all_is_counted(load);
+}
+
+namespace {
+
+/// An ensemble whose disks are slow when told so, and a link to each server.
+struct SlowFixture {
+  std::filesystem::path delay_file = std::filesystem::temp_directory_path() / fresh_name();
+  TestEnsemble ensemble{
+      {.server = {.container_check = 1h,  // nobody cleans up behind us
+                  .fsync = true,
+                  .launcher = {"env", "ZKLOCK_FLUSH_DELAY=" + delay_file.string(), "LD_PRELOAD=" ZKLOCK_SLOW_FSYNC}}}};
+  std::vector<std::unique_ptr<FrameProxy>> links;
+
+  SlowFixture() {
+    for (std::size_t i = 0; i < ensemble.size(); ++i)
+      links.push_back(std::make_unique<FrameProxy>(ensemble.server(i).port(), ensemble.server(i).address()));
+  }
+  ~SlowFixture() { std::filesystem::remove(delay_file); }
+
+  static std::string fresh_name() { return "zklock-flush-delay-" + std::to_string(::getpid()); }
+  void set_flush_delay(std::chrono::milliseconds delay) const { std::ofstream{delay_file} << delay.count() << "\n"; }
+  [[nodiscard]] std::string connect_string() const {
+    std::string list;
+    for (const auto& link : links) list += (list.empty() ? "" : ",") + link->address();
+    return list;
+  }
+  /// From now on, connections can be made to this server alone.
+  void open_only(std::size_t index) const {
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      if (i == index) {
+        links[i]->accept_again();
+      } else {
+        links[i]->refuse();
+      }
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(SlowFixture,
+                 "a create that is looked for on another server before it has come there is not made twice",
+                 "[faults]") {
+  const std::size_t leader = ensemble.leader();
+  const std::size_t first = (leader + 1) % 3;
+  const std::size_t second = (leader + 2) % 3;
+  open_only(first);
+  const Client client{{.connect_string = connect_string(), .session_timeout = timeout}};
+  const Client observing{{.connect_string = ensemble.server(leader).connect_string(), .session_timeout = timeout}};
+  const Session session = connected_session(client);
+  const Session observer = connected_session(observing);
+  const InterProcessMutex mutex{client, "/lock"};
+  { const Lease makes_the_directory = acquire(mutex); }
+  for (int round = 0; round < 4; ++round) {
+    const std::size_t from = round % 2 == 0 ? first : second;
+    const std::size_t to = round % 2 == 0 ? second : first;
+    REQUIRE(eventually([&] { return children_of(observer, "/lock").empty(); }));
+    set_flush_delay(300ms);
+    const int cuts = links[from]->cuts();
+    const int creates = links[to]->requests(Opcode::create2);
+    links[from]->cut_at({.opcode = Opcode::create2, .point = CutPoint::after_request, .manner = CutManner::orderly});
+    open_only(to);
+    Pending<Lease> pending;
+    mutex.async_acquire(pending.handler());
+    REQUIRE(eventually([&] { return links[from]->cuts() == cuts + 1; }));
+    const auto [error, lease] = pending.get();
+    REQUIRE_FALSE(error);
+    set_flush_delay(0ms);
+    CHECK(lease.is_held());
+    CHECK(client.session() == session);
+    CHECK(links[to]->requests(Opcode::create2) == creates);  // it has been found, not made again
+    outcome_of_operation<>([&](auto token) { observer.async_sync("/", std::move(token)); });
+    CHECK(children_of(observer, "/lock").size() == 1);
+  }
 }
