@@ -26,6 +26,7 @@ const char* to_string(CutPoint point) {
   switch (point) {
     case CutPoint::before_request: return "before the request";
     case CutPoint::inside_request: return "inside the request";
+    case CutPoint::after_request: return "after the request";
     case CutPoint::before_reply: return "before the reply";
     case CutPoint::inside_reply: return "inside the reply";
   }

@@ -90,6 +90,7 @@ TEST_CASE("an ensemble ends a session wherever its client is", "[faults]") {
 TEST_CASE("an ensemble that makes no sense is refused") {
   CHECK_THROWS_AS((TestEnsemble{{.size = 2}}), std::invalid_argument);
   CHECK_THROWS_AS((TestEnsemble{{.size = 1}}), std::invalid_argument);
+  CHECK_THROWS_AS((TestEnsemble{{.init_limit = 0}}), std::invalid_argument);
   CHECK_THROWS_AS((TestEnsemble{{.sync_limit = 0}}), std::invalid_argument);
   CHECK_THROWS_AS((TestEnsemble{{.addresses = {"127.0.0.1"}}}), std::invalid_argument);
   CHECK_THROWS_AS((TestEnsemble{{.addresses = {"localhost", "localhost", "localhost"}}}), std::invalid_argument);

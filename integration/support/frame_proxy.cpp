@@ -103,8 +103,8 @@ struct FrameProxy::Link : std::enable_shared_from_this<Link> {
       if (over) continue;
       if (reply.cut && reply.cut->point == CutPoint::before_request) {
         end(*reply.cut);
-      } else if (reply.cut && reply.cut->point == CutPoint::inside_request) {
-        co_await write(server, frame, frame.size() / 2);
+      } else if (reply.cut && reply.cut->point <= CutPoint::after_request) {
+        co_await write(server, frame, reply.cut->point == CutPoint::inside_request ? frame.size() / 2 : frame.size());
         end(*reply.cut);
       } else {
         expected.push_back(reply);

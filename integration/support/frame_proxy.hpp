@@ -53,6 +53,7 @@ enum class Opcode : std::int32_t {
 enum class CutPoint {
   before_request,  ///< the server sees nothing of it
   inside_request,  ///< the server sees the first half
+  after_request,   ///< the server sees it all; it has done it or will, and nobody waits for that
   before_reply,    ///< the server has done it and said so; the client sees nothing of that
   inside_reply     ///< the client sees the reply's header, or all but the last byte of a reply that has nothing else
 };

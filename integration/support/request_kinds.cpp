@@ -3,6 +3,7 @@
 #include "fixture.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace zklock::test {
 namespace {
@@ -30,6 +31,18 @@ bool has_new_data(const Session& session, const std::string& path) {
 bool has_numbered(const Session& session, const std::string& path) {
   const auto children = children_of(session, path);
   return std::any_of(children.begin(), children.end(), [](const auto& name) { return name.starts_with("n-"); });
+}
+
+bool has_new_acl(const Session& session, const std::string& path) {
+  const auto [error, result] =
+      outcome_of_operation<AclResult>([&](auto token) { session.async_get_acl(path, std::move(token)); });
+  if (error) throw boost::system::system_error{error, path};
+  return result.acl != open_acl();
+}
+bool has_new_in_place_of_child(const Session& session, const std::string& path) {
+  const bool applied = has_new(session, path);
+  if (has_no_child(session, path) != applied) throw std::runtime_error{"half of a transaction has been applied"};
+  return applied;
 }
 
 template <CreateMode mode>
@@ -92,6 +105,31 @@ const RequestKind kinds[] = {
      [](const Session& session, const std::string& path, Pending<>& pending) {
        session.async_get_children_and_watch(path, outcome_into(pending));
      }},
+    {"get ACL", Opcode::get_acl,
+     [](const Session& session, const std::string& path, Pending<>& pending) {
+       session.async_get_acl(path, outcome_into(pending));
+     }},
+    {"set a version's ACL", Opcode::set_acl,
+     [](const Session& session, const std::string& path, Pending<>& pending) {
+       const Acl acl{{Permission::read | Permission::admin, "world", "anyone"}};
+       session.async_set_acl(path, acl, 0, outcome_into(pending));
+     },
+     has_new_acl, Error::bad_version},
+    {"get the configuration", Opcode::get_data,
+     [](const Session& session, const std::string&, Pending<>& pending) {
+       session.async_get_config(outcome_into(pending));
+     }},
+    {"get the configuration and watch", Opcode::get_data,
+     [](const Session& session, const std::string&, Pending<>& pending) {
+       session.async_get_config_and_watch(outcome_into(pending));
+     }},
+    {"commit", Opcode::multi,
+     [](const Session& session, const std::string& path, Pending<>& pending) {
+       Transaction exchange;
+       exchange.create(path + "/new", "").remove(path + "/child");
+       session.async_commit(exchange, outcome_into(pending));
+     },
+     has_new_in_place_of_child, Error::node_exists},
     {"sync", Opcode::sync,
      [](const Session& session, const std::string& path, Pending<>& pending) {
        session.async_sync(path, outcome_into(pending));

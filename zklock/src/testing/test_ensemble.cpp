@@ -15,8 +15,6 @@ using namespace std::chrono_literals;
 
 // Those who serve answer within milliseconds; the others are asked again.
 constexpr std::chrono::milliseconds one_question = 500ms;
-// Ticks in which a follower must have caught up with its leader; the start's time limit comes first.
-constexpr int init_limit = 100;
 
 void require(bool condition, const char* rule) {
   if (!condition) throw std::invalid_argument{std::string{"TestEnsembleOptions: "} + rule};
@@ -24,6 +22,7 @@ void require(bool condition, const char* rule) {
 
 TestEnsembleOptions checked(TestEnsembleOptions options) {
   require(options.size % 2 == 1 && options.size >= 3 && options.size <= 7, "size must be 3, 5 or 7");
+  require(options.init_limit >= 1 && options.init_limit <= 1000, "init_limit must be from 1 to 1000");
   require(options.sync_limit >= 1 && options.sync_limit <= 1000, "sync_limit must be from 1 to 1000");
   if (options.addresses.empty())
     for (std::size_t i = 1; i <= options.size; ++i) options.addresses.push_back("127.0.0." + std::to_string(i));
@@ -73,7 +72,7 @@ struct TestEnsemble::Impl {
 };
 
 TestEnsemble::Impl::Impl(const TestEnsembleOptions& options) : limit{options.server.start_timeout} {
-  std::vector<std::string> members{"initLimit=" + std::to_string(init_limit),
+  std::vector<std::string> members{"initLimit=" + std::to_string(options.init_limit),
                                    "syncLimit=" + std::to_string(options.sync_limit)};
   for (std::size_t i = 0; i < options.size; ++i) {
     const std::string& address = options.addresses[i];

@@ -1,0 +1,80 @@
+// A follower that is cut off from its leader and goes on answering its clients.
+#include "support/catch.hpp"
+#include "support/fixture.hpp"
+#include "support/network.hpp"
+
+#include <zklock/testing/test_ensemble.hpp>
+
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+
+using namespace zklock;
+using namespace zklock::test;
+using testing::TestEnsemble;
+
+namespace {
+
+constexpr int skipped = 254;  // SKIP_RETURN_CODE; otherwise the number of assertions that failed
+
+std::unique_ptr<Network> network_or_skip(std::size_t hosts) {
+  try {
+    return std::make_unique<Network>(hosts);
+  } catch (const NetworkUnavailable& reason) {
+    std::cout << "SKIPPED: " << reason.what() << std::endl;
+    std::exit(skipped);
+  }
+}
+
+constexpr std::chrono::milliseconds tick{250};
+constexpr int sync_limit = 16;
+constexpr std::chrono::milliseconds timeout{2'000};
+
+Client client_of(const testing::TestServer& server) {
+  return Client{{.connect_string = server.connect_string(), .session_timeout = timeout}};
+}
+
+}  // namespace
+
+TEST_CASE("a holder on a follower that is cut off learns of it when the follower does, though its lock is lost before",
+          "[faults]") {
+  const auto network = network_or_skip(3);
+  TestEnsemble ensemble{{.sync_limit = sync_limit,
+                         .server = {.tick = tick},
+                         .addresses = network->addresses(),
+                         .launchers = network->launchers()}};
+  const std::size_t leader = ensemble.leader();
+  const std::size_t follower = ensemble.follower();
+  const Client client = client_of(ensemble.server(follower));
+  const Client other = client_of(ensemble.server(leader));
+  const Session session = connected_session(client);
+  const InterProcessMutex mutex{client, "/lock"};
+  const InterProcessMutex theirs{other, "/lock"};
+  Lease lease = acquire(mutex);
+  Pending<Lease> next;
+  theirs.async_acquire(next.handler());
+  REQUIRE(eventually([&] { return children_of(other.session(), "/lock").size() == 2; }));
+
+  const auto cut = Clock::now();
+  network->cut_off(follower);
+  REQUIRE(next.ready(timeout + 2 * tick + 1s));  // the leader looks once a tick; the rest is for a busy machine
+  const auto granted = Clock::now();
+  const ConnectionState believed = client.state();
+  CHECK(std::get<1>(next.get()).is_held());
+  // The lease's own promise belongs here: it must have ended before `granted`.
+  REQUIRE(eventually([&] { return client.state() != ConnectionState::connected; }, sync_limit * tick + 2s));
+  const auto noticed = Clock::now();
+  CHECK(noticed - cut <= sync_limit * tick + 2 * tick + 500ms);  // the follower reads with this limit
+  CHECK_FALSE(lease.is_held());
+  REQUIRE(eventually([&] { return lease.state() == LeaseState::lost; }, timeout + 500ms));
+
+  const auto ms = [](auto time) { return std::chrono::duration_cast<std::chrono::milliseconds>(time).count(); };
+  WARN("session timeout " << timeout.count() << " ms; others got the lock " << ms(granted - cut)
+                          << " ms after the cut, when the client said '" << to_string(believed) << "'; it noticed "
+                          << ms(noticed - granted) << " ms later");
+
+  network->rejoin(follower);
+  ensemble.wait_quorum();
+  REQUIRE(eventually([&] { return client.state() == ConnectionState::reconnected; }));
+  CHECK_FALSE(client.session() == session);
+}
