@@ -24,7 +24,7 @@ namespace zklock {
 /// How to make a Client. Used with designated initialisers.
 struct ClientConfig {
   /// "host:port,host:port/chroot"; see parse_connect_string.
-  std::string connect_string;
+  std::string connect_string{};
   /// What to ask of the server, which grants 2 to 20 of its ticks: how long a client may be out of touch before its
   /// locks go to others. 100 ms to 24 h.
   std::chrono::milliseconds session_timeout{30'000};
