@@ -185,7 +185,7 @@ TEST_CASE("locks on paths of several sessions exclude each other as ever") {
     const InterProcessMutex theirs{other, path};
     Lease lease = acquire(mine);
     CHECK_FALSE(std::get<1>(outcome_of_operation<Lease>(
-        [&](auto token) { theirs.async_try_acquire(std::move(token)); })));
+        [&](auto token) { theirs.async_acquire(0s, std::move(token)); })));
   }
 }
 
@@ -321,7 +321,7 @@ TEST_CASE("in a forked child nothing works, and everything says so; the parent g
                      refused([&] { session.async_sync("/", ignore); }) && refused([&] { client.close(); }) &&
                      refused([&] { client.async_close(ignore); }) &&
                      refused([&] { static_cast<void>(client.wait_connected(1s)); }) &&
-                     refused([&] { mutex.async_try_acquire(ignore); }) &&
+                     refused([&] { mutex.async_acquire(ignore); }) &&
                      refused([&] { lease.async_release(ignore); });
     { const Lease dropped = std::move(lease); }
     { const Client dropped = std::move(client); }

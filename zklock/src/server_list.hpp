@@ -57,7 +57,7 @@ class ServerList : public std::enable_shared_from_this<ServerList> {
   Clock::duration pause_{};
   bool looking_ = false;
   bool again_ = false;
-  bool doubted_ = false;
+  bool doubted_ = true;  // until something is connected
   bool closed_ = false;
 };
 
