@@ -1,10 +1,9 @@
 // A Client and its servers: names, lists, several sessions, the end.
+#include "../zklock/src/testing/wire.hpp"
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 #include "support/frame_proxy.hpp"
 #include "support/resolver.hpp"
-
-#include "../zklock/src/testing/wire.hpp"
 
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
@@ -24,8 +23,8 @@ namespace {
 constexpr std::chrono::milliseconds timeout{4'000};
 
 error_code create(const Session& session, const std::string& path, CreateMode mode) {
-  return std::get<0>(outcome_of_operation<CreateResult>(
-      [&](auto token) { session.async_create(path, "", mode, std::move(token)); }));
+  return std::get<0>(
+      outcome_of_operation<CreateResult>([&](auto token) { session.async_create(path, "", mode, std::move(token)); }));
 }
 
 bool exists(const Session& session, const std::string& path) {
@@ -184,8 +183,8 @@ TEST_CASE("locks on paths of several sessions exclude each other as ever") {
     const InterProcessMutex mine{one, path};
     const InterProcessMutex theirs{other, path};
     Lease lease = acquire(mine);
-    CHECK_FALSE(std::get<1>(outcome_of_operation<Lease>(
-        [&](auto token) { theirs.async_acquire(0s, std::move(token)); })));
+    CHECK_FALSE(
+        std::get<1>(outcome_of_operation<Lease>([&](auto token) { theirs.async_acquire(0s, std::move(token)); })));
   }
 }
 
@@ -321,8 +320,7 @@ TEST_CASE("in a forked child nothing works, and everything says so; the parent g
                      refused([&] { session.async_sync("/", ignore); }) && refused([&] { client.close(); }) &&
                      refused([&] { client.async_close(ignore); }) &&
                      refused([&] { static_cast<void>(client.wait_connected(1s)); }) &&
-                     refused([&] { mutex.async_acquire(ignore); }) &&
-                     refused([&] { lease.async_release(ignore); });
+                     refused([&] { mutex.async_acquire(ignore); }) && refused([&] { lease.async_release(ignore); });
     { const Lease dropped = std::move(lease); }
     { const Client dropped = std::move(client); }
     ::_exit(all ? 0 : 1);

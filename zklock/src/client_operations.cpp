@@ -13,11 +13,21 @@ namespace {
 
 constexpr int most_rounds = 16;  // of what others undo again at once (docs/faults.md 9, 79)
 
-/// What the tries before have left unknown.
-struct Doubt {
-  bool applied = false;  ///< one of them may have done it
+/// What the tries before have left unknown: one of them may have done it.
+class Doubt {
+ public:
+  void note(error_code error) {
+    if (outcome_of(error) == Outcome::ambiguous) error_ = error;
+  }
+  [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(error_); }
+  /// What to end with. A later refusal does not prove that nothing was done before: others may have changed the node
+  /// since.
+  [[nodiscard]] error_code end(error_code error) const noexcept {
+    return error_ && outcome_of(error) == Outcome::not_applied ? error_ : error;
+  }
 
-  void note(error_code error) { applied = applied || outcome_of(error) == Outcome::ambiguous; }
+ private:
+  error_code error_{};
 };
 
 // ---- create
@@ -60,10 +70,13 @@ class Creation {
   Awaitable<Result<CreateResult>> run() {
     for (RetryLoop loop{client_, "create", path_};;) {
       const auto [no_session, session] = co_await client_.async_session(path_, use_tuple);
-      if (no_session) co_return no_session;
+      if (no_session) co_return doubt_.end(no_session);
       auto result = co_await attempt(session);
-      if (result || !may_try_again(result.error()) || cannot_tell()) co_return std::move(result);
-      if (const error_code error = co_await loop.next(result.error())) co_return error;
+      if (result) co_return std::move(result);
+      const error_code error = result.error();
+      doubt_.note(error);
+      if (judged_ || !may_try_again(error) || cannot_tell()) co_return doubt_.end(error);
+      if (const error_code final_error = co_await loop.next(error)) co_return doubt_.end(final_error);
     }
   }
 
@@ -79,18 +92,18 @@ class Creation {
                                       options_.node().mode);
       if (!found) co_return found.error();
       in_doubt_ = false;
+      doubt_ = {};
       if (!found->path.empty()) co_return std::move(*found);
     }
     for (int round = 0;; ++round) {
       in_doubt_ = true;  // until the server has answered
       auto [error, created] = co_await session.async_create(path_, data_, options_.node(), use_tuple);
-      const bool was_in_doubt = std::exchange(was_in_doubt_, outcome_of(error) == Outcome::ambiguous || was_in_doubt_);
       in_doubt_ = error && outcome_of(error) == Outcome::ambiguous;
       if (!error) co_return std::move(created);
       if (error == Error::no_node && round < most_rounds && wants_parents(round)) {
         error = co_await create_missing(session);
         if (error && error != Error::no_node) co_return error;
-      } else if (error == Error::node_exists && (was_in_doubt || options_.is_idempotent() || options_.set_version())) {
+      } else if (error == Error::node_exists && (doubt_ || options_.is_idempotent() || options_.set_version())) {
         auto taken = co_await take_existing(session);
         if (taken || taken.error() != Error::no_node || round >= most_rounds) co_return std::move(taken);
       } else {
@@ -113,17 +126,22 @@ class Creation {
     co_return co_await create_path(session, std::move(down_to), std::move(parents));
   }
 
-  /// The node exists: perhaps we have made it, or that is as good, or it is to be overwritten.
+  /// The node exists: made by us, or by somebody else who may have made the same. Success if it is as ours would be and
+  /// that is good enough; node_exists if it is certainly somebody else's; else what the doubt is about.
   Awaitable<Result<CreateResult>> take_existing(Session session) {
     auto [error, node] = co_await session.async_get_data(path_, use_tuple);
     if (error) co_return error;
-    const bool as_wanted =
-        node.data == data_ && (!is_ephemeral(options_.node().mode) || node.stat.ephemeral_owner == session.id());
-    if (as_wanted) {
+    const bool dies_with_us = node.stat.ephemeral_owner == session.id();
+    const bool ours = node.data == data_ && is_ephemeral(options_.node().mode) == dies_with_us;
+    if (ours && options_.is_idempotent()) {
       CreateResult existing{path_, node.stat};
       co_return existing;
     }
-    if (!options_.set_version()) co_return make_error_code(Error::node_exists);
+    if (!options_.set_version()) {
+      judged_ = true;
+      if (node.stat.version == 0 && !ours) doubt_ = {};
+      co_return make_error_code(Error::node_exists);
+    }
     auto [not_set, stat] = co_await session.async_set_data(path_, data_, *options_.set_version(), use_tuple);
     if (not_set) co_return not_set;
     CreateResult replaced{path_, stat};
@@ -134,8 +152,9 @@ class Creation {
   std::string path_;
   std::string data_;
   CreateOptions options_;
-  bool in_doubt_ = false;      // whether the last try has made a node
-  bool was_in_doubt_ = false;  // whether any has
+  bool in_doubt_ = false;  // whether the last try has made a node
+  Doubt doubt_;            // whether any has, of those that protection does not find again
+  bool judged_ = false;    // another try would learn no more
 };
 
 Awaitable<Result<Outcomes<CreateResult>>> create(ClientRef client, std::string path, std::string data,
@@ -179,13 +198,13 @@ Awaitable<Result<Outcomes<>>> remove(ClientRef client, std::string path, RemoveO
   Doubt doubt;
   for (RetryLoop loop{handle, "remove", path};;) {
     const auto [no_session, session] = co_await handle.async_session(path, use_tuple);
-    if (no_session) co_return no_session;
+    if (no_session) co_return doubt.end(no_session);
     const error_code error = co_await remove_once(session, path, options);
-    const bool gone_is_fine = doubt.applied || options.missing == RemoveOptions::Missing::is_fine;
+    const bool gone_is_fine = doubt || options.missing == RemoveOptions::Missing::is_fine;
     if (!error || (error == Error::no_node && gone_is_fine)) co_return Outcomes<>{};
-    if (!may_try_again(error)) co_return error;
+    if (!may_try_again(error)) co_return doubt.end(error);
     doubt.note(error);
-    if (const error_code final_error = co_await loop.next(error)) co_return final_error;
+    if (const error_code final_error = co_await loop.next(error)) co_return doubt.end(final_error);
   }
 }
 
@@ -233,12 +252,14 @@ Awaitable<Result<Outcomes<>>> remove_with_guarantee(ClientRef client, std::strin
 // ---- set_data
 // ------------------------------------------------------------------------------------------------------------
 
-/// The Stat of the node if it is as our write would have left it.
-Awaitable<Result<Stat>> find_written(Session session, std::string path, std::string data, std::int32_t version) {
-  auto [error, node] = co_await session.async_get_data(path, use_tuple);
-  if (error) co_return error;
-  if (node.data != data || node.stat.version != version + 1) co_return make_error_code(Error::bad_version);
-  co_return node.stat;
+/// The version is used up: by us, or by somebody else who may have written the same. Success if the node is as our write
+/// would have left it and that is good enough; bad_version if it was certainly another write; else what the doubt is
+/// about.
+error_code judge(const DataResult& node, const std::string& data, SetDataOptions options, Doubt doubt) {
+  const error_code taken = make_error_code(Error::bad_version);
+  if (node.stat.version != options.version + 1) return doubt.end(taken);
+  if (node.data != data) return taken;
+  return options.idempotence == SetDataOptions::Idempotence::on ? error_code{} : doubt.end(taken);
 }
 
 Awaitable<Result<Outcomes<Stat>>> set_data(ClientRef client, std::string path, std::string data,
@@ -250,17 +271,21 @@ Awaitable<Result<Outcomes<Stat>>> set_data(ClientRef client, std::string path, s
   Doubt doubt;
   for (RetryLoop loop{handle, "set_data", path};;) {
     const auto [no_session, session] = co_await handle.async_session(path, use_tuple);
-    if (no_session) co_return no_session;
+    if (no_session) co_return doubt.end(no_session);
     auto [error, stat] = co_await session.async_set_data(path, data, options.version, use_tuple);
     if (!error) co_return Outcomes<Stat>{stat};
-    if (error == Error::bad_version && (doubt.applied || options.idempotence == SetDataOptions::Idempotence::on)) {
-      auto written = co_await find_written(session, path, data, options.version);
-      if (written) co_return Outcomes<Stat>{*written};
-      error = written.error();
+    if (error == Error::bad_version && (doubt || options.idempotence == SetDataOptions::Idempotence::on)) {
+      auto [unread, node] = co_await session.async_get_data(path, use_tuple);
+      if (!unread) {
+        const error_code verdict = judge(node, data, options, doubt);
+        if (verdict) co_return verdict;
+        co_return Outcomes<Stat>{node.stat};
+      }
+      error = unread;
     }
-    if (!may_try_again(error)) co_return error;
+    if (!may_try_again(error)) co_return doubt.end(error);
     doubt.note(error);
-    if (const error_code final_error = co_await loop.next(error)) co_return final_error;
+    if (const error_code final_error = co_await loop.next(error)) co_return doubt.end(final_error);
   }
 }
 
@@ -272,16 +297,12 @@ Awaitable<Result<Outcomes<>>> set_acl(ClientRef client, std::string path, Acl ac
   Doubt doubt;
   for (RetryLoop loop{handle, "set_acl", path};;) {
     const auto [no_session, session] = co_await handle.async_session(path, use_tuple);
-    if (no_session) co_return no_session;
+    if (no_session) co_return doubt.end(no_session);
     const auto [error] = co_await session.async_set_acl(path, acl, acl_version, use_tuple);
     if (!error) co_return Outcomes<>{};
-    if (error == Error::bad_version && doubt.applied) {
-      auto [unread, now] = co_await session.async_get_acl(path, use_tuple);
-      if (!unread && now.acl == acl && now.stat.aversion == acl_version + 1) co_return Outcomes<>{};
-    }
-    if (!may_try_again(error)) co_return error;
+    if (!may_try_again(error)) co_return doubt.end(error);
     doubt.note(error);
-    if (const error_code final_error = co_await loop.next(error)) co_return final_error;
+    if (const error_code final_error = co_await loop.next(error)) co_return doubt.end(final_error);
   }
 }
 

@@ -29,7 +29,7 @@ class CreateOptions {
   CreateOptions& with_protection() { return set(protected_, true); }
   /// If the node exists, its data are replaced, if they have this version.
   CreateOptions& or_set_data(std::int32_t version = any_version) { return set(set_version_, std::optional{version}); }
-  /// If the node exists and has these data, that is as good: somebody, or an earlier call, has done it.
+  /// If the node exists and has these data, that is as good: this call, an earlier one, or somebody else has done it.
   CreateOptions& idempotent() { return set(idempotent_, true); }
 
   /// The data go through ClientConfig::codec: gzip, unless it says otherwise.
@@ -101,7 +101,8 @@ struct RemoveOptions {
 /// How Client::async_set_data is to replace a node's data.
 struct SetDataOptions {
   std::int32_t version = any_version;
-  /// If the node has these data, and the version that they would have given it, that is as good.
+  /// If the node has these data, and the version that they would have given it, that is as good: this call, an earlier
+  /// one, or somebody else has written them.
   enum class Idempotence { off, on } idempotence = Idempotence::off;
   Compression compression = Compression::off;
 

@@ -131,9 +131,14 @@ void Simulation::run() {
 }
 
 void Simulation::settle() {
-  if (!run_until([this] { return orphans().empty(); }, time_to_settle)) fail("left behind: " + orphans());
-  for (const Check& each : end_checks_)
-    if (!each.holds()) fail("does not hold at the end: " + each.name);
+  const auto settled = [this] {
+    return orphans().empty() && std::ranges::all_of(end_checks_, [](const Check& each) { return each.holds(); });
+  };
+  if (!run_until(settled, time_to_settle)) {
+    if (!orphans().empty()) fail("left behind: " + orphans());
+    for (const Check& each : end_checks_)
+      if (!each.holds()) fail("does not hold at the end: " + each.name);
+  }
   for (const Operation& operation : operations_)
     if (operation.completions != 1)
       fail(describe(operation) + " has completed " + std::to_string(operation.completions) + " times");

@@ -100,7 +100,7 @@ class Simulation {
 
   /// Holds whenever nothing is ready to run.
   void invariant(std::string name, std::function<bool()> holds);
-  /// Holds when the scenario is over, everybody having let go of everything.
+  /// Holds soon after the scenario is over, everybody having let go of everything.
   void at_the_end(std::string name, std::function<bool()> holds);
   /// Something is wrong already.
   void fail(std::string what) { failures_.push_back(std::move(what)); }
@@ -109,8 +109,8 @@ class Simulation {
   void after(Clock::duration wait, std::function<void()> action);
   void cancel(std::size_t operation);
 
-  /// Runs until all actors have returned, then until nothing is left of them: no ephemeral node, no watch but under
-  /// /zookeeper; then closes the clients, and runs until the io_context is out of work. What of that does not happen, and
+  /// Runs until all actors have returned, then until nothing is left of them, no ephemeral node, no watch but under
+  /// /zookeeper, and what is to hold at the end does; then closes the clients, and runs until the io_context is out of work. What of that does not happen, and
   /// operations that complete twice, never or late, are failures.
   void run();
 
