@@ -33,6 +33,7 @@ ClientConfig validated(ClientConfig config) {
     if (auth.scheme.empty() || auth.scheme.find('\0') != std::string::npos)
       refuse(Error::bad_arguments, "auth without a scheme");
   config.retry.validate();
+  if (!config.codec) config.codec = std::make_shared<GzipCodec>();
   if (config.client_id.empty()) config.client_id = make_client_id();
   validate_client_id(config.client_id);
   static_cast<void>(parse_connect_string(config.connect_string));

@@ -34,6 +34,29 @@ void run(const ClientRef& client, Handler<Results...> handler, Awaitable<Result<
                   std::move(body), client.core());
 }
 
+/// The data as the codec makes them; invalid_data for whatever it throws that is no error of its own.
+template <class Recode>
+Result<std::string> recoded(Compression compression, std::string data, Recode recode) {
+  if (compression == Compression::off) return data;
+  try {
+    return recode(data);
+  } catch (const boost::system::system_error& error) {
+    return error.code();
+  } catch (...) {
+    return make_error_code(Error::invalid_data);
+  }
+}
+
+[[nodiscard]] inline Result<std::string> encoded(const ClientRef& client, Compression compression, std::string data) {
+  return recoded(compression, std::move(data),
+                 [&](const std::string& plain) { return client->config().codec->encode(plain); });
+}
+
+[[nodiscard]] inline Result<std::string> decoded(const ClientRef& client, Compression compression, std::string data) {
+  return recoded(compression, std::move(data),
+                 [&](const std::string& packed) { return client->config().codec->decode(packed); });
+}
+
 /// Another try, on this session or another one, may succeed.
 [[nodiscard]] inline bool may_try_again(error_code error) noexcept {
   return is_retryable(error) || error == Error::session_expired;

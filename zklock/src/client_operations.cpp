@@ -109,7 +109,8 @@ class Creation {
     const bool persistent = options_.parents() == CreateOptions::Parents::persistent;
     NodeOptions parents{persistent ? CreateMode::persistent : CreateMode::container};
     parents.acl = options_.node().acl;
-    co_return co_await create_path(session, whole_path ? std::string{parent_path(path_)} : "/", std::move(parents));
+    std::string down_to = whole_path ? std::string{parent_path(path_)} : "/";
+    co_return co_await create_path(session, std::move(down_to), std::move(parents));
   }
 
   /// The node exists: perhaps we have made it, or that is as good, or it is to be overwritten.
@@ -139,7 +140,9 @@ class Creation {
 
 Awaitable<Result<Outcomes<CreateResult>>> create(ClientRef client, std::string path, std::string data,
                                                  CreateOptions options) {
-  Creation creation{std::move(client), std::move(path), std::move(data), std::move(options)};
+  auto packed = encoded(client, options.is_compressed() ? Compression::on : Compression::off, std::move(data));
+  if (!packed) co_return packed.error();
+  Creation creation{std::move(client), std::move(path), std::move(*packed), std::move(options)};
   auto created = co_await creation.run();
   if (!created) co_return created.error();
   co_return Outcomes<CreateResult>{std::move(*created)};
@@ -240,6 +243,9 @@ Awaitable<Result<Stat>> find_written(Session session, std::string path, std::str
 
 Awaitable<Result<Outcomes<Stat>>> set_data(ClientRef client, std::string path, std::string data,
                                            SetDataOptions options) {
+  auto packed = encoded(client, options.compression, std::move(data));
+  if (!packed) co_return packed.error();
+  data = std::move(*packed);
   const ClientHandle handle{client};
   Doubt doubt;
   for (RetryLoop loop{handle, "set_data", path};;) {

@@ -15,10 +15,24 @@ void start_client_exists_and_watch(ClientRef client, std::string path, Handler<E
       }));
 }
 
-void start_client_get_data(ClientRef client, std::string path, Handler<DataResult> handler) {
-  run(client, std::move(handler), repeat<DataResult>(client, "get_data", path, [path](Session session) {
-        return session.async_get_data(path, use_tuple);
-      }));
+namespace {
+
+Awaitable<Result<Outcomes<DataResult>>> get_data(ClientRef client, std::string path, GetDataOptions options) {
+  // A lambda inside the co_await expression would be destroyed twice by GCC 12.
+  auto step = [path](Session session) { return session.async_get_data(path, use_tuple); };
+  auto outcome = co_await repeat<DataResult>(client, "get_data", path, std::move(step));
+  if (!outcome) co_return outcome.error();
+  DataResult& node = std::get<0>(*outcome);
+  auto data = decoded(client, options.compression, std::move(node.data));
+  if (!data) co_return data.error();
+  node.data = std::move(*data);
+  co_return std::move(outcome);
+}
+
+}  // namespace
+
+void start_client_get_data(ClientRef client, std::string path, GetDataOptions options, Handler<DataResult> handler) {
+  run(client, std::move(handler), get_data(client, std::move(path), options));
 }
 
 void start_client_get_data_and_watch(ClientRef client, std::string path, Handler<DataResult, Watch> handler) {

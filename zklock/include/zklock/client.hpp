@@ -4,6 +4,7 @@
 #include <zklock/acl.hpp>
 #include <zklock/client_operations.hpp>
 #include <zklock/clock.hpp>
+#include <zklock/codec.hpp>
 #include <zklock/connection_state.hpp>
 #include <zklock/retry_policy.hpp>
 #include <zklock/session.hpp>
@@ -23,7 +24,7 @@ namespace zklock {
 /// How to make a Client. Used with designated initialisers.
 struct ClientConfig {
   /// "host:port,host:port/chroot"; see parse_connect_string.
-  std::string connect_string;
+  std::string connect_string{};
   /// What to ask of the server, which grants 2 to 20 of its ticks: how long a client may be out of touch before its
   /// locks go to others. 100 ms to 24 h.
   std::chrono::milliseconds session_timeout{30'000};
@@ -44,6 +45,8 @@ struct ClientConfig {
   std::vector<AuthInfo> auth{};
   /// Who may do what with new nodes; none: everybody everything.
   AclProvider acl_provider{};
+  /// What compressed data go through; none: gzip, as Curator's.
+  std::shared_ptr<const Codec> codec{};
   /// The servers' jute.maxbuffer: the largest request, in bytes, that they take. A larger one is refused here, since they
   /// would drop the connection.
   std::size_t max_buffer = 1'048'575;

@@ -47,7 +47,7 @@ void start_client_set_data(ClientRef client, std::string path, std::string data,
 void start_client_commit(ClientRef client, Transaction transaction, Handler<TransactionResults> handler);
 void start_client_exists(ClientRef client, std::string path, Handler<Existence> handler);
 void start_client_exists_and_watch(ClientRef client, std::string path, Handler<Existence, Watch> handler);
-void start_client_get_data(ClientRef client, std::string path, Handler<DataResult> handler);
+void start_client_get_data(ClientRef client, std::string path, GetDataOptions options, Handler<DataResult> handler);
 void start_client_get_data_and_watch(ClientRef client, std::string path, Handler<DataResult, Watch> handler);
 void start_client_get_children(ClientRef client, std::string path, Handler<ChildrenResult> handler);
 void start_client_get_children_and_watch(ClientRef client, std::string path, Handler<ChildrenResult, Watch> handler);
@@ -140,8 +140,13 @@ class ClientOperations {
   /// Errors        no_node, no_auth
   template <asio::completion_token_for<void(error_code, DataResult)> Token = asio::deferred_t>
   auto async_get_data(std::string path, Token&& token = {}) const {
-    return detail::initiate<void(error_code, DataResult), &detail::start_client_get_data>(std::forward<Token>(token),
-                                                                                          ref_, std::move(path));
+    return async_get_data(std::move(path), GetDataOptions{}, std::forward<Token>(token));
+  }
+  /// Errors        as above, and invalid_data: decompressed data that nobody has compressed
+  template <asio::completion_token_for<void(error_code, DataResult)> Token = asio::deferred_t>
+  auto async_get_data(std::string path, GetDataOptions options, Token&& token = {}) const {
+    return detail::initiate<void(error_code, DataResult), &detail::start_client_get_data>(
+        std::forward<Token>(token), ref_, std::move(path), options);
   }
 
   /// Signature     void(error_code, DataResult, Watch); the watch ends with the session it was set on.

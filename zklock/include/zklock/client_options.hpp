@@ -32,11 +32,15 @@ class CreateOptions {
   /// If the node exists and has these data, that is as good: somebody, or an earlier call, has done it.
   CreateOptions& idempotent() { return set(idempotent_, true); }
 
+  /// The data go through ClientConfig::codec: gzip, unless it says otherwise.
+  CreateOptions& compressed() { return set(compressed_, true); }
+
   [[nodiscard]] const NodeOptions& node() const noexcept { return node_; }
   [[nodiscard]] Parents parents() const noexcept { return parents_; }
   [[nodiscard]] bool is_protected() const noexcept { return protected_; }
   [[nodiscard]] std::optional<std::int32_t> set_version() const noexcept { return set_version_; }
   [[nodiscard]] bool is_idempotent() const noexcept { return idempotent_; }
+  [[nodiscard]] bool is_compressed() const noexcept { return compressed_; }
 
  private:
   template <class T>
@@ -50,6 +54,20 @@ class CreateOptions {
   bool protected_ = false;
   std::optional<std::int32_t> set_version_;
   bool idempotent_ = false;
+  bool compressed_ = false;
+};
+
+/// Whether data go through ClientConfig::codec on their way.
+enum class Compression { off, on };
+
+/// How Client::async_get_data is to read.
+struct GetDataOptions {
+  Compression compression = Compression::off;
+
+  GetDataOptions& decompressed() {
+    compression = Compression::on;
+    return *this;
+  }
 };
 
 /// How Client::async_remove is to delete a node.
@@ -85,12 +103,18 @@ struct SetDataOptions {
   std::int32_t version = any_version;
   /// If the node has these data, and the version that they would have given it, that is as good.
   enum class Idempotence { off, on } idempotence = Idempotence::off;
+  Compression compression = Compression::off;
 
   SetDataOptions() = default;
   explicit SetDataOptions(std::int32_t only_version) : version{only_version} {}
 
   SetDataOptions& idempotent() {
     idempotence = Idempotence::on;
+    return *this;
+  }
+  /// The data go through ClientConfig::codec.
+  SetDataOptions& compressed() {
+    compression = Compression::on;
     return *this;
   }
 };

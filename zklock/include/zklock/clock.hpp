@@ -3,14 +3,14 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/wait_traits.hpp>
 
 #include <chrono>
 #include <optional>
 
 namespace zklock {
 
-/// CLOCK_BOOTTIME: never set back, and it counts the time that the machine was suspended, as the server does.
+/// CLOCK_BOOTTIME: never set back, and it counts the time that the machine was suspended, as the server does. While a
+/// testing::ManualClock lives: what that says.
 struct Clock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -21,7 +21,21 @@ struct Clock {
   [[nodiscard]] static time_point now() noexcept;
 };
 
-using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, boost::asio::any_io_executor>;
+namespace detail {
+
+/// How long Asio sleeps for a Timer: as long as it takes; under a manual clock not at all, so that each poll() of an
+/// io_context looks at its timers again.
+struct WaitTraits {
+  static Clock::duration to_wait_duration(const Clock::duration& wait) noexcept;
+  static Clock::duration to_wait_duration(const Clock::time_point& due) noexcept {
+    return to_wait_duration(due - Clock::now());
+  }
+};
+
+}  // namespace detail
+
+/// What zklock waits with, everywhere.
+using Timer = boost::asio::basic_waitable_timer<Clock, detail::WaitTraits, boost::asio::any_io_executor>;
 
 /// The moment a call gives up; nothing: never.
 using Deadline = std::optional<Clock::time_point>;

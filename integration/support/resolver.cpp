@@ -1,0 +1,77 @@
+#include "resolver.hpp"
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <netdb.h>
+
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+namespace zklock::test {
+namespace {
+
+struct Names {
+  std::mutex mutex;
+  std::map<std::string, std::vector<std::string>> addresses;
+  std::map<std::string, int> look_ups;
+};
+
+Names& names() {
+  static Names all;
+  return all;
+}
+
+}  // namespace
+
+FakeNames::FakeNames() = default;
+
+FakeNames::~FakeNames() {
+  const std::lock_guard lock{names().mutex};
+  names().addresses.clear();
+  names().look_ups.clear();
+}
+
+void FakeNames::set(const std::string& name, std::vector<std::string> addresses) {
+  const std::lock_guard lock{names().mutex};
+  names().addresses[name] = std::move(addresses);
+}
+
+void FakeNames::fail(const std::string& name) {
+  const std::lock_guard lock{names().mutex};
+  names().addresses.erase(name);
+}
+
+int FakeNames::look_ups(const std::string& name) const {
+  const std::lock_guard lock{names().mutex};
+  return names().look_ups[name];
+}
+
+}  // namespace zklock::test
+
+/// The test program's own, which the library's look-ups come to.
+extern "C" int getaddrinfo(const char* node, const char* service, const addrinfo* hints, addrinfo** result) {
+  using Function = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
+  static const auto system = reinterpret_cast<Function>(::dlsym(RTLD_NEXT, "getaddrinfo"));
+  const std::string name = node ? node : "";
+  if (!name.ends_with(".test")) return system(node, service, hints, result);
+
+  auto& names = zklock::test::names();
+  const std::lock_guard lock{names.mutex};
+  ++names.look_ups[name];
+  const auto found = names.addresses.find(name);
+  if (found == names.addresses.end() || found->second.empty()) return EAI_NONAME;
+  *result = nullptr;
+  for (auto address = found->second.rbegin(); address != found->second.rend(); ++address) {
+    addrinfo numeric{};
+    numeric.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+    numeric.ai_socktype = SOCK_STREAM;
+    addrinfo* one = nullptr;
+    if (const int error = system(address->c_str(), service, &numeric, &one)) return error;
+    addrinfo* last = one;
+    while (last->ai_next) last = last->ai_next;
+    last->ai_next = *result;
+    *result = one;
+  }
+  return 0;
+}

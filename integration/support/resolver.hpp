@@ -1,0 +1,24 @@
+// A name service under the test's control.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace zklock::test {
+
+/// While one lives, the system's resolver asks it about names that end in ".test"; about others it asks the system.
+/// Threads: any.
+class FakeNames {
+ public:
+  FakeNames();
+  ~FakeNames();
+  FakeNames(const FakeNames&) = delete;
+
+  /// The name means these IPv4 addresses. A name that was never set is unknown.
+  void set(const std::string& name, std::vector<std::string> addresses);
+  /// Nobody answers about the name any more.
+  void fail(const std::string& name);
+  [[nodiscard]] int look_ups(const std::string& name) const;
+};
+
+}  // namespace zklock::test

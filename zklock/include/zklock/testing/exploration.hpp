@@ -1,0 +1,67 @@
+// One scenario, with every fault at every step.
+#pragma once
+
+#include <zklock/testing/simulation.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace zklock::testing {
+
+/// Sets a Simulation up: makes clients, starts actors, adds invariants.
+using Scenario = std::function<void(Simulation&)>;
+
+/// What explore() does at a step, which is a FakeCall.
+enum class Fault {
+  request_lost,     ///< the connection breaks before the request is applied
+  reply_lost,       ///< the connection breaks after it is applied, before the reply
+  expired_before,   ///< the session ends before the request is applied
+  expired_after,    ///< the session ends after it is applied, before the reply
+  cancelled,        ///< an operation is cancelled while the reply is under way
+  cancelled_later,  ///< an operation is cancelled some messages later: when it waits for others, if it does
+  overslept,        ///< while the reply is under way the process pauses until an operation's deadline has passed
+  closed,           ///< a client is closed while the reply is under way
+  closed_later      ///< a client is closed some messages later
+};
+
+[[nodiscard]] std::string_view to_string(Fault fault) noexcept;
+
+struct ExplorationOptions {
+  std::uint64_t seed = 1;
+  /// Besides each fault alone: so many pairs of them, drawn by the seed.
+  std::size_t pairs = 0;
+  std::size_t most_failures = 5;  ///< it stops then
+  /// Nothing but this case: a failure's `replay`.
+  std::string only{};
+  /// Messages take some time, so that things can happen while one is under way.
+  FakeEnsembleOptions ensemble{.latency = std::chrono::milliseconds{1}};
+};
+
+struct ExplorationFailure {
+  std::string replay;  ///< "reply_lost@7", "cancelled@3#0 request_lost@9"; empty: without any fault
+  std::string what;
+  std::vector<std::string> calls;  ///< the steps of that run, in words
+};
+
+struct ExplorationReport {
+  std::size_t runs = 0;
+  std::size_t steps = 0;  ///< of the scenario without faults
+  std::vector<ExplorationFailure> failures{};
+
+  [[nodiscard]] explicit operator bool() const noexcept { return runs > 0 && failures.empty(); }
+};
+
+std::ostream& operator<<(std::ostream& out, const ExplorationReport& report);
+
+/// Runs the scenario once as it is, and then with each fault at each step, to each operation or client that is there at
+/// that step; then with pairs of faults. Each run is a Simulation of its own, from the same seed, and must pass what
+/// Simulation::run() checks and the scenario's invariants.
+///
+/// Deterministic, but for what the scenario brings from elsewhere. Throws std::invalid_argument if options.only is not a
+/// failure's `replay`.
+[[nodiscard]] ExplorationReport explore(const Scenario& scenario, const ExplorationOptions& options = {});
+
+}  // namespace zklock::testing

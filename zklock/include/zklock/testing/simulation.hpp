@@ -1,0 +1,152 @@
+// A world in one thread: clients, an ensemble and a clock, for tests that decide what happens when.
+#pragma once
+
+#include <zklock/client.hpp>
+#include <zklock/testing/fake_ensemble.hpp>
+#include <zklock/testing/manual_clock.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace zklock::testing {
+
+/// What a scenario promises of an operation that it starts.
+struct OperationTraits {
+  std::string_view name;
+  /// It completes within this time, whatever happens; zero: it may take as long as it likes, but not for ever.
+  std::chrono::milliseconds within{0};
+  /// Cancelled, it completes at once.
+  bool can_be_cancelled = true;
+};
+
+/// An io_context, a manual clock, a fake ensemble, and the clients and actors of one scenario. Everything runs in
+/// whoever calls run(), and the same way each time.
+///
+/// Threads: one.
+class Simulation {
+ public:
+  /// An operation under way, or done.
+  struct Operation {
+    std::string client;
+    std::string name;
+    bool can_be_cancelled = true;
+    Clock::time_point started{};
+    Clock::time_point completed{};
+    Deadline deadline{};
+    bool cancelled = false;
+    int completions = 0;
+    error_code outcome{};
+    asio::cancellation_signal signal{};
+
+    [[nodiscard]] bool is_done() const noexcept { return completions > 0; }
+  };
+
+  explicit Simulation(std::uint64_t seed = 1, FakeEnsembleOptions options = {});
+  ~Simulation();
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  [[nodiscard]] asio::io_context& context() noexcept { return context_; }
+  [[nodiscard]] asio::any_io_executor executor() { return context_.get_executor(); }
+  [[nodiscard]] ManualClock& clock() noexcept { return clock_; }
+  [[nodiscard]] FakeEnsemble& ensemble() noexcept { return ensemble_; }
+
+  /// The client of that name, made at the first call.
+  Client& client(const std::string& name, ClientConfig config = {});
+
+  /// Starts a coroutine, by which one of the scenario's parties acts. The scenario is over when all have returned. What
+  /// the body captures lives as long as the simulation.
+  void actor(std::function<asio::awaitable<void>()> body);
+
+  /// Starts an operation of a client: `initiate(token)` is to call the asynchronous function. Whoever explores the
+  /// scenario sees it, may cancel it, and checks that it completes once and in time.
+  ///
+  ///   auto [error, lease] = co_await simulation.operation<Lease>(
+  ///       "a", {"acquire", 5s}, [&](auto token) { mutex.async_acquire(5s, std::move(token)); });
+  template <class... Results, class Initiate, class Token = asio::as_tuple_t<asio::deferred_t>>
+  auto operation(std::string_view client, OperationTraits traits, Initiate initiate,
+                 Token&& token = asio::as_tuple(asio::deferred)) {
+    return asio::async_initiate<Token, void(error_code, Results...)>(
+        [this, client, traits](auto handler, Initiate start) {
+          Operation& begun = begin(client, traits);
+          auto where = asio::get_associated_executor(handler, context_.get_executor());
+          auto finish = [&begun, handler = std::move(handler)](error_code error, Results... results) mutable {
+            if (++begun.completions > 1) return;  // which the end will find
+            begun.outcome = error;
+            begun.completed = Clock::now();
+            std::move(handler)(error, std::move(results)...);
+          };
+          start(asio::bind_cancellation_slot(begun.signal.slot(), asio::bind_executor(where, std::move(finish))));
+        },
+        token, std::move(initiate));
+  }
+
+  /// Holds whenever nothing is ready to run.
+  void invariant(std::string name, std::function<bool()> holds);
+  /// Holds when the scenario is over, everybody having let go of everything.
+  void at_the_end(std::string name, std::function<bool()> holds);
+  /// Something is wrong already.
+  void fail(std::string what) { failures_.push_back(std::move(what)); }
+
+  /// Does something in a while, never at once.
+  void after(Clock::duration wait, std::function<void()> action);
+  void cancel(std::size_t operation);
+
+  /// Runs until all actors have returned, then until nothing is left of them: no ephemeral node, no watch but under
+  /// /zookeeper; then closes the clients, and runs until the io_context is out of work. What of that does not happen, and
+  /// operations that complete twice, never or late, are failures.
+  void run();
+
+  [[nodiscard]] const std::vector<std::string>& failures() const noexcept { return failures_; }
+  [[nodiscard]] const std::list<Operation>& operations() const noexcept { return operations_; }
+  [[nodiscard]] Operation& operation_at(std::size_t index);
+  [[nodiscard]] std::vector<std::string> client_names() const;
+  void close_client(std::size_t index);
+
+ private:
+  struct Check {
+    std::string name;
+    std::function<bool()> holds;
+  };
+  struct NamedClient {
+    std::string name;
+    Client client;
+  };
+
+  Operation& begin(std::string_view client, const OperationTraits& traits);
+  [[nodiscard]] bool run_until(const std::function<bool()>& done, Clock::duration limit);
+  void settle();
+  void check();
+  [[nodiscard]] std::string orphans() const;
+  void close_clients();
+
+  ManualClock clock_;
+  asio::io_context context_{1};
+  FakeEnsemble ensemble_;
+  std::list<NamedClient> clients_;
+  std::list<std::function<asio::awaitable<void>()>> bodies_;
+  int actors_ = 0;
+  std::list<Operation> operations_;
+  std::vector<Check> invariants_;
+  std::vector<Check> end_checks_;
+  std::vector<std::string> failures_;
+};
+
+}  // namespace zklock::testing

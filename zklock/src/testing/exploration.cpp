@@ -1,0 +1,215 @@
+#include <zklock/testing/exploration.hpp>
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+
+namespace zklock::testing {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::array<std::string_view, 9> names{"request_lost",  "reply_lost", "expired_before",
+                                                "expired_after", "cancelled",  "cancelled_later",
+                                                "overslept",     "closed",     "closed_later"};
+
+constexpr Clock::duration some_messages = 20ms;
+
+/// One fault at one step; `whom`: the operation's or the client's number, if it needs one.
+struct Injection {
+  Fault fault{};
+  std::uint64_t step = 0;
+  std::size_t whom = 0;
+};
+using Plan = std::vector<Injection>;
+
+bool strikes_operation(Fault fault) {
+  return fault == Fault::cancelled || fault == Fault::cancelled_later || fault == Fault::overslept;
+}
+bool strikes_client(Fault fault) { return fault == Fault::closed || fault == Fault::closed_later; }
+
+std::string to_text(const Plan& plan) {
+  std::string text;
+  for (const Injection& each : plan) {
+    text += (text.empty() ? "" : " ") + std::string{to_string(each.fault)} + "@" + std::to_string(each.step);
+    if (strikes_operation(each.fault) || strikes_client(each.fault)) text += "#" + std::to_string(each.whom);
+  }
+  return text;
+}
+
+Plan parse(const std::string& text) {
+  Plan plan;
+  std::istringstream words{text};
+  for (std::string word; words >> word;) {
+    const auto at = word.find('@');
+    const auto name = std::find(names.begin(), names.end(), word.substr(0, at));
+    if (at == std::string::npos || name == names.end()) throw std::invalid_argument{"no such fault: " + word};
+    const auto hash = word.find('#');
+    Injection injection{static_cast<Fault>(name - names.begin()), std::stoull(word.substr(at + 1)), 0};
+    if (hash != std::string::npos) injection.whom = std::stoull(word.substr(hash + 1));
+    plan.push_back(injection);
+  }
+  return plan;
+}
+
+/// What there was to strike at a step.
+struct Step {
+  std::vector<std::size_t> operations{};
+  std::size_t clients = 0;
+};
+
+struct Run {
+  std::vector<std::string> failures{};
+  std::vector<std::string> calls{};
+  std::vector<Step> steps{};
+};
+
+/// Lets a plan happen in a simulation. Looks at each call from inside the ensemble.
+class Saboteur {
+ public:
+  Saboteur(Simulation& simulation, const Plan& plan, Run& run) : simulation_{simulation}, plan_{plan}, run_{run} {}
+
+  FakeFault operator()(const FakeCall& call) {
+    if (!call.applied) note(call);
+    FakeFault verdict = FakeFault::none;
+    for (const Injection& each : plan_) {
+      if (each.step != call.number) continue;
+      const FakeFault here = strike(each, call.applied);
+      if (here != FakeFault::none) verdict = here;
+    }
+    return verdict;
+  }
+
+ private:
+  void note(const FakeCall& call) {
+    std::ostringstream words;
+    words << call.number << ": " << call.operation << ' ' << call.path << " (session " << std::hex << call.session
+          << ")";
+    run_.calls.push_back(words.str());
+    Step step{.clients = simulation_.client_names().size()};
+    std::size_t index = 0;
+    for (const Simulation::Operation& operation : simulation_.operations()) {
+      if (!operation.is_done()) step.operations.push_back(index);
+      ++index;
+    }
+    run_.steps.push_back(std::move(step));
+  }
+
+  FakeFault strike(const Injection& injection, bool applied) {
+    switch (injection.fault) {
+      case Fault::request_lost: return applied ? FakeFault::none : FakeFault::cut;
+      case Fault::reply_lost: return applied ? FakeFault::cut : FakeFault::none;
+      case Fault::expired_before: return applied ? FakeFault::none : FakeFault::expire;
+      case Fault::expired_after: return applied ? FakeFault::expire : FakeFault::none;
+      default: break;
+    }
+    if (applied) return FakeFault::none;
+    auto act = [this, injection] { befall(injection); };
+    const bool later = injection.fault == Fault::cancelled_later || injection.fault == Fault::closed_later;
+    simulation_.after(later ? some_messages : Clock::duration::zero(), std::move(act));
+    return FakeFault::none;
+  }
+
+  void befall(const Injection& injection) {
+    if (strikes_client(injection.fault)) return simulation_.close_client(injection.whom);
+    if (injection.whom >= simulation_.operations().size()) return;
+    if (injection.fault != Fault::overslept) return simulation_.cancel(injection.whom);
+    const Simulation::Operation& victim = simulation_.operation_at(injection.whom);
+    if (!victim.is_done() && victim.deadline)
+      simulation_.clock().advance(std::max(Clock::duration::zero(), *victim.deadline - Clock::now()));
+  }
+
+  Simulation& simulation_;
+  const Plan& plan_;
+  Run& run_;
+};
+
+Run run_once(const Scenario& scenario, const ExplorationOptions& options, const Plan& plan) {
+  Run run;
+  Simulation simulation{options.seed, options.ensemble};
+  simulation.ensemble().on_call(Saboteur{simulation, plan, run});
+  scenario(simulation);
+  simulation.run();
+  run.failures = simulation.failures();
+  return run;
+}
+
+/// Everything that can befall the scenario at some step of its run.
+Plan every_fault(const Run& undisturbed) {
+  Plan all;
+  for (std::size_t i = 0; i < undisturbed.steps.size(); ++i) {
+    const std::uint64_t number = i + 1;
+    for (const Fault fault : {Fault::request_lost, Fault::reply_lost, Fault::expired_before, Fault::expired_after})
+      all.push_back({fault, number, 0});
+    for (const std::size_t operation : undisturbed.steps[i].operations)
+      for (const Fault fault : {Fault::cancelled, Fault::cancelled_later, Fault::overslept})
+        all.push_back({fault, number, operation});
+    for (std::size_t client = 0; client < undisturbed.steps[i].clients; ++client)
+      for (const Fault fault : {Fault::closed, Fault::closed_later}) all.push_back({fault, number, client});
+  }
+  return all;
+}
+
+/// The second of a pair strikes soon after the first, when that has hardly been got over.
+Plan pair_of(const Plan& all, std::mt19937_64& random) {
+  constexpr std::uint64_t soon = 12;
+  Injection first = all[random() % all.size()];
+  Injection second = all[random() % all.size()];
+  second.step = first.step + 1 + random() % soon;
+  return {first, second};
+}
+
+class Explorer {
+ public:
+  Explorer(const Scenario& scenario, const ExplorationOptions& options) : scenario_{scenario}, options_{options} {}
+
+  Run run(const Plan& plan) {
+    Run run = run_once(scenario_, options_, plan);
+    ++report_.runs;
+    if (!run.failures.empty()) report_.failures.push_back({to_text(plan), run.failures.front(), run.calls});
+    return run;
+  }
+  [[nodiscard]] bool had_enough() const { return report_.failures.size() >= options_.most_failures; }
+
+  ExplorationReport explore() {
+    if (!options_.only.empty()) {
+      report_.steps = run(parse(options_.only)).steps.size();
+      return report_;
+    }
+    const Run undisturbed = run({});
+    report_.steps = undisturbed.steps.size();
+    const Plan all = every_fault(undisturbed);
+    for (auto each = all.begin(); each != all.end() && !had_enough(); ++each) run({*each});
+    std::mt19937_64 random{options_.seed};
+    for (std::size_t i = 0; i < options_.pairs && !all.empty() && !had_enough(); ++i) run(pair_of(all, random));
+    return report_;
+  }
+
+ private:
+  const Scenario& scenario_;
+  const ExplorationOptions& options_;
+  ExplorationReport report_;
+};
+
+}  // namespace
+
+std::string_view to_string(Fault fault) noexcept { return names[static_cast<std::size_t>(fault)]; }
+
+std::ostream& operator<<(std::ostream& out, const ExplorationReport& report) {
+  out << report.runs << " runs of " << report.steps << " steps and more";
+  for (const ExplorationFailure& failure : report.failures) {
+    out << "\nwith .only = \"" << failure.replay << "\": " << failure.what;
+    for (const std::string& call : failure.calls) out << "\n    " << call;
+  }
+  return out;
+}
+
+ExplorationReport explore(const Scenario& scenario, const ExplorationOptions& options) {
+  return Explorer{scenario, options}.explore();
+}
+
+}  // namespace zklock::testing

@@ -1,0 +1,208 @@
+#include "fake_driver.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+
+namespace zklock::testing::fake {
+
+using namespace std::chrono_literals;
+
+Driver::Driver(std::shared_ptr<World> world, asio::any_io_executor executor, DriverOptions options)
+    : world_{std::move(world)},
+      executor_{executor},
+      options_{std::move(options)},
+      timeout_{options_.session_timeout},
+      timer_{executor} {}
+
+Driver::~Driver() { hang_up(); }
+
+void Driver::start(std::weak_ptr<LinkListener> listener) {
+  listener_ = std::move(listener);
+  connect_at_ = Clock::now();
+  poke();
+}
+
+void Driver::send(std::function<void(World&, Connection&)> message) {
+  const std::lock_guard lock{world_->mutex};
+  last_sent_ = Clock::now();
+  connection_->send(std::move(message));
+}
+
+// ---- requests
+
+Driver::RequestId Driver::submit(Request request, std::shared_ptr<ReplySink> sink, std::shared_ptr<WatchSink> watch) {
+  const RequestId id = ++last_id_;
+  Pending& pending = requests_[id];
+  pending.sink = std::move(sink);
+  pending.sent = Clock::now();
+  const bool watches = watch != nullptr;
+  if (watches) {
+    const bool lists = request.operation == Operation::get_children;
+    pending.place = Place{lists ? FakeWatchKind::children : FakeWatchKind::data, request.path};
+    pending.watches_missing = request.operation == Operation::exists;
+    pending.watch = std::move(watch);
+    ++watches_[*pending.place].reads;
+  }
+  if (end_) {
+    answer(id, Reply{.error = end_});
+  } else if (phase_ != Phase::connected) {
+    answer(id, Reply{.error = make_error_code(Error::connection_loss)});
+  } else {
+    send([request = std::move(request), id, watches](World& world, Connection& connection) {
+      world.on_request(connection, request, id, watches);
+    });
+  }
+  if (!delivering_) poke();
+  return id;
+}
+
+/// What it holds stays until the reply has come, which decides whether there is a watch to give up.
+void Driver::forget(RequestId id) {
+  const auto found = requests_.find(id);
+  if (found == requests_.end()) return;
+  found->second.sink.reset();
+  found->second.watch.reset();
+}
+
+void Driver::answer(RequestId id, Reply reply) {
+  auto taken = requests_.extract(id);
+  if (!taken) return;
+  Pending& pending = taken.mapped();
+  if (pending.place) {
+    Watched& watched = watches_[*pending.place];
+    --watched.reads;
+    if (!reply.error || (pending.watches_missing && reply.error == Error::no_node)) {
+      watched.is_set = true;
+      watched.on_missing = static_cast<bool>(reply.error);
+      if (pending.watch) watched.sinks.push_back(std::move(pending.watch));
+    }
+    if (watched.unused()) unused_.push_back(*pending.place);
+  }
+  if (pending.sink) inbox_.push_back({.sink = std::move(pending.sink), .reply = std::move(reply)});
+}
+
+// ---- watches
+
+void Driver::fire(const Place& place, WatchEventType type) {
+  const auto found = watches_.find(place);
+  if (found == watches_.end()) return;
+  Watched& watched = found->second;
+  watched.is_set = false;
+  for (auto& sink : std::exchange(watched.sinks, {})) inbox_.push_back({.watch = std::move(sink), .type = type});
+  if (watched.unused()) watches_.erase(found);
+}
+
+void Driver::forget_watch(const WatchSink& watch) {
+  std::erase_if(inbox_, [&](const Event& event) { return event.watch.get() == &watch; });
+  for (auto& [place, watched] : watches_) {
+    if (std::erase_if(watched.sinks, [&](const auto& sink) { return sink.get() == &watch; }) == 0) continue;
+    drop_if_unused(Place{place});
+    break;
+  }
+  if (!delivering_) poke();
+}
+
+void Driver::drop_if_unused(const Place& place) {
+  const auto found = watches_.find(place);
+  if (found == watches_.end() || !found->second.unused()) return;
+  const bool is_set = found->second.is_set;
+  watches_.erase(found);
+  if (is_set && phase_ == Phase::connected && !end_)
+    send([place](World& world, Connection& connection) { world.on_unwatch(connection, place); });
+}
+
+// ---- what the ensemble says
+
+void Driver::heard(Clock::time_point sent) {
+  last_heard_ = Clock::now();
+  contact_ = contact_ ? std::max(*contact_, sent) : sent;
+}
+
+void Driver::on_accepted(const SessionCredentials& credentials, std::chrono::milliseconds timeout) {
+  phase_ = Phase::connected;
+  failures_ = 0;
+  credentials_ = credentials;
+  timeout_ = timeout;
+  heard(connecting_since_);
+  if (close_mode_) return send([](World& world, Connection& connection) { world.on_close(connection); });
+  enter(LinkState::connected);
+}
+
+void Driver::on_reply(RequestId id, Reply reply, std::int64_t zxid) {
+  last_zxid_ = zxid;
+  if (const auto found = requests_.find(id); found != requests_.end()) heard(found->second.sent);
+  answer(id, std::move(reply));
+}
+
+void Driver::on_pong(std::int64_t zxid) {
+  last_zxid_ = zxid;
+  if (pings_.empty()) return;
+  heard(pings_.front());
+  pings_.pop_front();
+}
+
+void Driver::on_event(WatchEventType type, const std::string& path) {
+  last_heard_ = Clock::now();
+  if (type != WatchEventType::node_children_changed) fire({FakeWatchKind::data, path}, type);
+  if (type == WatchEventType::node_children_changed || type == WatchEventType::node_deleted)
+    fire({FakeWatchKind::children, path}, type);
+}
+
+void Driver::on_expired() { die(LinkState::expired, make_error_code(Error::session_expired)); }
+void Driver::on_auth_failed() { die(LinkState::auth_failed, make_error_code(Error::auth_failed)); }
+void Driver::on_closed() { finish(); }
+void Driver::on_broken() { lose(make_error_code(Error::connection_loss)); }
+
+// ---- what the core hears
+
+void Driver::poke() {
+  if (std::exchange(poked_, true)) return;
+  asio::post(executor_, [self = shared_from_this()] {
+    self->poked_ = false;
+    self->deliver();
+    self->on_time();
+  });
+}
+
+void Driver::enter(LinkState link) {
+  if (link == link_) return;
+  link_ = link;
+  states_.push_back(link);
+}
+
+/// If a handler throws, what is left waits for a poke.
+void Driver::deliver() {
+  struct Guard {
+    Driver& driver;
+    bool done = false;
+    ~Guard() {
+      driver.delivering_ = false;
+      if (!done) driver.poke();
+    }
+  } guard{*this};
+  delivering_ = true;
+  const auto listener = listener_.lock();
+  if (const auto contact = std::exchange(contact_, std::nullopt); contact && listener) listener->on_contact(*contact);
+  while (!states_.empty()) {
+    const LinkState state = states_.front();
+    states_.pop_front();
+    if (listener) listener->on_link_state(state);
+  }
+  // What is queued meanwhile waits for the next turn: nobody can keep us here.
+  for (std::size_t left = inbox_.size(); left > 0 && !inbox_.empty(); --left) {
+    Event event = std::move(inbox_.front());
+    inbox_.pop_front();
+    if (event.sink) {
+      event.sink->on_reply(event.reply);
+    } else {
+      event.watch->on_watch_event(event.reply.error, event.type);
+    }
+  }
+  if (!inbox_.empty() || !states_.empty()) poke();
+  for (const Place& place : std::exchange(unused_, {})) drop_if_unused(place);
+  schedule();
+  guard.done = true;
+}
+
+}  // namespace zklock::testing::fake

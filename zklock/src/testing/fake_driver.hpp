@@ -1,0 +1,118 @@
+// The driver of a FakeEnsemble's clients: towards the core it behaves as CClientDriver does.
+#pragma once
+
+#include "../driver.hpp"
+#include "fake_world.hpp"
+
+#include <deque>
+#include <map>
+#include <memory>
+
+namespace zklock::testing::fake {
+
+class Driver final : public zklock::Driver, public std::enable_shared_from_this<Driver> {
+ public:
+  Driver(std::shared_ptr<World> world, asio::any_io_executor executor, DriverOptions options);
+  ~Driver() override;
+
+  void start(std::weak_ptr<LinkListener> listener) override;
+  RequestId submit(Request request, std::shared_ptr<ReplySink> sink, std::shared_ptr<WatchSink> watch) override;
+  void forget(RequestId id) override;
+  void forget_watch(const WatchSink& watch) override;
+  void close(CloseMode mode, error_code reason, std::function<void()> closed) override;
+  void set_servers(std::vector<std::string> servers) override;
+  [[nodiscard]] SessionCredentials credentials() const override { return credentials_; }
+  [[nodiscard]] std::chrono::milliseconds session_timeout() const override { return timeout_; }
+
+  // what the world sends
+  void on_accepted(const SessionCredentials& credentials, std::chrono::milliseconds timeout);
+  void on_expired();
+  void on_auth_failed();
+  void on_reply(RequestId id, Reply reply, std::int64_t zxid);
+  void on_pong(std::int64_t zxid);
+  void on_event(WatchEventType type, const std::string& path);
+  void on_closed();
+  void on_broken();
+  /// After a batch of the above.
+  void deliver();
+
+ private:
+  enum class Phase { backing_off, connecting, connected, done };
+
+  struct Pending {
+    std::shared_ptr<ReplySink> sink;
+    std::shared_ptr<WatchSink> watch;
+    std::optional<Place> place;
+    bool watches_missing = false;
+    Clock::time_point sent;
+  };
+  struct Event {  // a reply if `sink` is there, else a watch event
+    std::shared_ptr<ReplySink> sink{};
+    Reply reply{};
+    std::shared_ptr<WatchSink> watch{};
+    WatchEventType type{};
+  };
+  struct Watched {
+    int reads = 0;  // under way
+    bool is_set = false;
+    bool on_missing = false;
+    std::vector<std::shared_ptr<WatchSink>> sinks{};
+    [[nodiscard]] bool unused() const { return reads == 0 && sinks.empty(); }
+  };
+
+  void send(std::function<void(World&, Connection&)> message);
+  void connect();
+  void lose(error_code reason);
+  void hang_up();
+  void die(LinkState state, error_code reason);
+  void end(error_code reason);
+  void finish();
+  void enter(LinkState link);
+  void answer(RequestId id, Reply reply);
+  void fire(const Place& place, WatchEventType type);
+  void drop_if_unused(const Place& place);
+  void heard(Clock::time_point sent);
+  void poke();
+  [[nodiscard]] Clock::duration connect_limit() const;
+  void schedule();
+  void on_time();
+
+  std::shared_ptr<World> world_;
+  asio::any_io_executor executor_;
+  DriverOptions options_;
+  std::weak_ptr<LinkListener> listener_;
+  std::shared_ptr<Connection> connection_;
+  SessionCredentials credentials_;
+  std::chrono::milliseconds timeout_;
+  std::int64_t last_zxid_ = 0;
+
+  std::map<RequestId, Pending> requests_;
+  RequestId last_id_ = 0;
+  std::map<Place, Watched> watches_;
+  std::vector<Place> unused_;
+  std::deque<Event> inbox_;
+  std::deque<LinkState> states_;
+  LinkState link_ = LinkState::disconnected;
+
+  Phase phase_ = Phase::backing_off;
+  std::string server_;
+  std::size_t next_server_ = 0;
+  int failures_ = 0;
+  Clock::time_point connect_at_{};
+  Clock::time_point connecting_since_{};
+  Clock::time_point last_sent_{};
+  Clock::time_point last_heard_{};
+  std::deque<Clock::time_point> pings_;  // sent and not answered
+  Timer timer_;
+  Clock::time_point timer_at_ = Clock::time_point::max();
+
+  bool poked_ = false;
+  bool delivering_ = false;
+  error_code end_{};                     // why nothing more is done; requests complete with it
+  std::optional<CloseMode> close_mode_;  // while it is closing
+  Clock::time_point close_limit_ = Clock::time_point::max();
+  std::vector<std::function<void()>> closed_;
+  std::optional<Clock::time_point> contact_;  // to be reported
+};
+
+}  // namespace zklock::testing::fake

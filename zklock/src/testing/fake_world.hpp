@@ -1,0 +1,156 @@
+// The fake ensemble's inside: sessions, connections, and the messages between them and the drivers.
+#pragma once
+
+#include "../driver.hpp"
+#include "../runtime.hpp"
+#include "fake_tree.hpp"
+
+#include <zklock/testing/fake_ensemble.hpp>
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+
+namespace zklock::testing::fake {
+
+class Driver;
+class World;
+
+struct Place {
+  FakeWatchKind kind = FakeWatchKind::data;
+  std::string path{};
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+/// A watch that a driver sets again when it comes back. A data watch may have been set where there was no node.
+struct OldWatch {
+  Place place;
+  bool on_missing = false;
+};
+
+/// What a driver says when it connects.
+struct Greeting {
+  SessionCredentials credentials{};
+  std::chrono::milliseconds timeout{};
+  std::vector<AuthInfo> auth{};
+  std::vector<OldWatch> watches{};
+  std::int64_t last_zxid = 0;
+  std::string server{};
+};
+
+/// One connection of one driver: messages arrive in the order in which they are sent, and not at all once it is broken.
+///
+/// Threads: under the world's mutex, but what it brings to the driver runs on the driver's executor without it.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  using ToServer = std::function<void(World&, Connection&)>;
+  using ToDriver = std::function<void(Driver&)>;
+
+  Connection(std::shared_ptr<World> world, asio::any_io_executor executor, std::weak_ptr<Driver> driver);
+
+  /// To the server: at once if there is no latency.
+  void send(ToServer message);
+  /// To the driver: never from within this call.
+  void bring(ToDriver message);
+  /// Nothing more arrives at either end, but `last_word` at the driver.
+  void break_off(ToDriver last_word = {});
+  void hold(bool on);
+
+  std::int64_t session = 0;
+  Identities identities{{"ip", "127.0.0.1"}};
+  [[nodiscard]] bool is_open() const noexcept { return open_; }
+
+ private:
+  template <class Message>
+  struct Parcel {
+    Clock::time_point due;
+    Message message;
+  };
+
+  void expect_arrivals();
+  void expect_deliveries();
+  void deliver();
+
+  std::shared_ptr<World> world_;
+  asio::any_io_executor executor_;
+  std::weak_ptr<Driver> driver_;
+  std::deque<Parcel<ToServer>> inbound_;
+  std::deque<Parcel<ToDriver>> outbound_;
+  Timer arrival_;
+  Timer delivery_;
+  bool delivering_ = false;
+  bool open_ = true;
+  bool held_ = false;
+};
+
+/// Threads: under `mutex`, which whoever comes from outside takes.
+class World : public std::enable_shared_from_this<World> {
+ public:
+  World(FakeEnsembleOptions options, asio::any_io_executor executor, std::unique_ptr<Loop> loop);
+
+  std::mutex mutex;
+  FakeEnsembleOptions options;
+  FakeCounters counters;
+  std::function<FakeFault(const FakeCall&)> hook;
+  bool refusing = false;
+  bool holding = false;
+
+  // from the drivers; `connection` is whom they come from
+  void on_greeting(Connection& connection, const Greeting& greeting);
+  void on_request(Connection& connection, const Request& request, std::uint64_t id, bool watches);
+  void on_ping(Connection& connection);
+  void on_unwatch(Connection& connection, const Place& place);
+  void on_close(Connection& connection);
+  /// The driver has left without a word.
+  void on_gone(Connection& connection);
+
+  // from the test
+  [[nodiscard]] std::vector<std::int64_t> session_ids() const;
+  [[nodiscard]] Connection* connection_of(std::int64_t session) const;
+  void cut(std::int64_t session);
+  void end_session(std::int64_t session);
+  void commit(Changes changes);
+  void shut_down();
+  [[nodiscard]] FakeSession describe(std::int64_t session) const;
+  [[nodiscard]] bool is_alive(std::int64_t session) const { return sessions_.contains(session); }
+  [[nodiscard]] std::vector<FakeWatch> watches() const;
+  [[nodiscard]] Tree& tree() noexcept { return tree_; }
+  [[nodiscard]] WallTime wall_time() const;
+
+ private:
+  struct Session {
+    SessionCredentials credentials;
+    std::chrono::milliseconds timeout{};
+    Clock::time_point last_heard{};
+    std::string server{};
+    std::shared_ptr<Connection> connection{};
+    std::set<Place> watches{};
+  };
+
+  [[nodiscard]] bool suffers(std::int64_t session, Connection& connection, std::string_view operation,
+                             const std::string& path, bool applied);
+  Session& make_session(std::chrono::milliseconds asked);
+  Reply perform(const Request& request, const Caller& caller);
+  void watch_again(Session& session, const Greeting& greeting);
+  void fire(Session& session, const Change& change);
+  void tell(Connection& connection, WatchEventType type, const std::string& path);
+  [[nodiscard]] Clock::time_point end_of(const Session& session) const;
+  void expect_reaping();
+  void schedule(Clock::time_point due);
+  void on_time();
+
+  std::unique_ptr<Loop> loop_;  // last to go
+  asio::any_io_executor executor_;
+  Clock::time_point begin_;
+  WallTime wall_begin_;
+  Tree tree_;
+  std::map<std::int64_t, Session> sessions_;
+  std::int64_t sessions_made_ = 0;
+  Timer timer_;
+  Clock::time_point timer_at_ = Clock::time_point::max();
+  Clock::time_point reap_at_ = Clock::time_point::max();
+  bool shut_ = false;
+};
+
+}  // namespace zklock::testing::fake
