@@ -39,7 +39,8 @@ struct Fixture {
   FrameProxy proxy{server.port()};
   Client observing = make_client(server, timeout);
   Session observer = connected_session(observing);
-  Client client{{.connect_string = proxy.address(), .session_timeout = timeout}};
+  Client client{
+      {.connect_string = proxy.address(), .session_timeout = timeout, .auth = {{"digest", "somebody:password"}}}};
   Session session = connected_session(client);
   Watch canary;
   Pending<WatchEvent> sung;
@@ -158,9 +159,9 @@ TEST_CASE_METHOD(Fixture, "a request that is cut off and whose session is then e
   try_all_kinds(Afterwards::refuse);
 }
 
-TEST_CASE_METHOD(Fixture, "a reconnection that is cut off is made again, on the same session, watches included",
+TEST_CASE_METHOD(Fixture, "a reconnection that is cut off is made again, on the same session, watches and all",
                  "[faults]") {
-  for (const Opcode opcode : {Opcode::create_session, Opcode::set_watches})
+  for (const Opcode opcode : {Opcode::create_session, Opcode::auth, Opcode::set_watches})
     in_every_way(opcode, Afterwards::reconnect, [&](const Cut& cut) {
       INFO("request " << static_cast<int>(opcode));
       const std::string path = prepare();
@@ -169,6 +170,9 @@ TEST_CASE_METHOD(Fixture, "a reconnection that is cut off is made again, on the 
       proxy.cut();
       REQUIRE(soon([&] { return proxy.cuts() == cuts + 1; }));
       goes_on_with_the_same_session(path);
+      const NodeOptions mine{CreateMode::persistent, creator_all_acl()};  // refused to whoever has not proven who he is
+      CHECK_FALSE(std::get<0>(outcome_of_operation<CreateResult>(
+          [&](auto token) { session.async_create(path + "-mine", "", mine, std::move(token)); })));
     });
 }
 

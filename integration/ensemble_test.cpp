@@ -93,7 +93,7 @@ struct SlowFixture {
     for (const auto& link : links) list += (list.empty() ? "" : ",") + link->address();
     return list;
   }
-  /// From now on, connections can be made to this server alone.
+  /// From now on, connections can be made to this server alone; to none, if there is no such server.
   void open_only(std::size_t index) const {
     for (std::size_t i = 0; i < links.size(); ++i) {
       if (i == index) {
@@ -128,10 +128,14 @@ TEST_CASE_METHOD(SlowFixture,
     const int cuts = links[from]->cuts();
     const int creates = links[to]->requests(Opcode::create2);
     links[from]->cut_at({.opcode = Opcode::create2, .point = CutPoint::after_request, .manner = CutManner::orderly});
-    open_only(to);
+    open_only(links.size());
+    const auto proposals = ensemble.server(leader).monitor("zk_proposal_count");
     Pending<Lease> pending;
     mutex.async_acquire(pending.handler());
     REQUIRE(eventually([&] { return links[from]->cuts() == cuts + 1; }));
+    // Had the session moved before the create came to the leader, it would be refused (SESSIONMOVED).
+    REQUIRE(eventually([&] { return ensemble.server(leader).monitor("zk_proposal_count") > proposals; }));
+    open_only(to);
     const auto [error, lease] = pending.get();
     REQUIRE_FALSE(error);
     set_flush_delay(0ms);

@@ -46,7 +46,9 @@ TEST_CASE("a holder on a follower that is cut off learns of it when the follower
   const std::size_t leader = ensemble.leader();
   const std::size_t follower = ensemble.follower();
   const Client client = client_of(ensemble.server(follower));
+  const Client bystander = client_of(ensemble.server(follower));
   const Client other = client_of(ensemble.server(leader));
+  const Session watching = connected_session(bystander);
   const Session session = connected_session(client);
   const InterProcessMutex mutex{client, "/lock"};
   const InterProcessMutex theirs{other, "/lock"};
@@ -61,6 +63,10 @@ TEST_CASE("a holder on a follower that is cut off learns of it when the follower
   const auto granted = Clock::now();
   const ConnectionState believed = client.state();
   CHECK(std::get<1>(next.get()).is_held());
+  const auto [unanswered, seen] = outcome_of_operation<std::optional<Stat>>(
+      [&](auto token) { watching.async_exists(lease.node_path(), std::move(token)); });
+  CHECK_FALSE(unanswered);  // the follower answers, from the past
+  CHECK(seen);
   // The lease's own promise belongs here: it must have ended before `granted`.
   REQUIRE(eventually([&] { return client.state() != ConnectionState::connected; }, sync_limit * tick + 2s));
   const auto noticed = Clock::now();

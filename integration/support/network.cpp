@@ -16,6 +16,8 @@ constexpr const char* here = "/proc/thread-self/ns/net";
 std::string address_of(std::size_t host) { return "10.0.0." + std::to_string(host + 1); }
 std::string port_of(std::size_t host) { return "port" + std::to_string(host); }  // of the bridge
 
+constexpr const char* our_mac = "02:00:00:00:01:00";  // else the bridge takes the least of its ports', and changes it
+
 std::string why(const char* what) { return std::string{what} + ": " + std::generic_category().message(errno); }
 
 void move_to_new_namespace() {
@@ -40,7 +42,8 @@ Network::Network(std::size_t hosts) : own_{open_here()} {
     hosts_.push_back(open_here());
   }
   move_to_new_namespace();
-  run("ip link set lo up && ip link add bridge type bridge && ip addr add 10.0.0.100/24 dev bridge"
+  run("ip link set lo up && ip link add bridge address " + std::string{our_mac} +
+      " type bridge && ip addr add 10.0.0.100/24 dev bridge"
       " && ip link set bridge up");
   for (std::size_t i = 0; i < hosts; ++i) {
     const std::string port = port_of(i);
@@ -73,17 +76,16 @@ std::string Network::enter(std::size_t host) const {
   return "nsenter --net=/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(hosts_[host]) + " ";
 }
 
-// Off the bridge, its port is a link between the two of us, which both have to learn.
+// Off the bridge, its port is a link between the two of us, on which we have the address that the host knows us by.
 void Network::cut_off(std::size_t host) {
   const std::string port = port_of(host);
-  run("ip link set " + port + " nomaster && ip route add " + address_of(host) + "/32 dev " + port + " src 10.0.0.100");
-  run(enter(host) + "ip neigh flush all");
+  run("ip link set " + port + " nomaster && ip link set " + port + " address " + our_mac + " && ip route add " +
+      address_of(host) + "/32 dev " + port + " src 10.0.0.100");
 }
 
 void Network::rejoin(std::size_t host) {
   const std::string port = port_of(host);
   run("ip route del " + address_of(host) + "/32 dev " + port + " && ip link set " + port + " master bridge");
-  run("ip neigh flush all && " + enter(host) + "ip neigh flush all");
 }
 
 }  // namespace zklock::test
