@@ -15,20 +15,23 @@ namespace {
 constexpr ClockHand::rep running = -1;
 
 std::atomic<ClockHand::rep> set_to{running};
-std::atomic<ClockHand::rep> least_wait{ClockHand::nobody_waits};
+std::atomic<ClockHand::rep> next_due{ClockHand::nobody_waits};
 
 }  // namespace
 
 void ClockHand::set(rep now) noexcept { set_to.store(now, std::memory_order_relaxed); }
 void ClockHand::let_go() noexcept { set(running); }
-ClockHand::rep ClockHand::take_least_wait() noexcept {
-  return least_wait.exchange(nobody_waits, std::memory_order_relaxed);
-}
+void ClockHand::forget_due() noexcept { next_due.store(nobody_waits, std::memory_order_relaxed); }
+ClockHand::rep ClockHand::due() noexcept { return next_due.load(std::memory_order_relaxed); }
 
 Clock::duration WaitTraits::to_wait_duration(const Clock::duration& wait) noexcept {
-  if (set_to.load(std::memory_order_relaxed) == running) return wait;
-  least_wait.store(std::min(least_wait.load(std::memory_order_relaxed), wait.count()), std::memory_order_relaxed);
-  return Clock::duration::zero();
+  const ClockHand::rep now = set_to.load(std::memory_order_relaxed);
+  if (now == running) return wait;
+  if (wait <= Clock::duration::zero()) return Clock::duration::zero();
+  const ClockHand::rep due =
+      wait.count() < ClockHand::nobody_waits - now ? now + wait.count() : ClockHand::nobody_waits;
+  next_due.store(std::min(next_due.load(std::memory_order_relaxed), due), std::memory_order_relaxed);
+  return std::chrono::hours{1};
 }
 
 }  // namespace detail

@@ -23,8 +23,7 @@ struct Clock {
 
 namespace detail {
 
-/// How long Asio sleeps for a Timer: as long as it takes; under a manual clock not at all, so that each poll() of an
-/// io_context looks at its timers again.
+/// How long Asio sleeps for a Timer: as long as it takes; under a manual clock until that wakes it.
 struct WaitTraits {
   static Clock::duration to_wait_duration(const Clock::duration& wait) noexcept;
   static Clock::duration to_wait_duration(const Clock::time_point& due) noexcept {

@@ -1,10 +1,11 @@
 #include "../clock_hand.hpp"
 
+#include <zklock/error.hpp>
 #include <zklock/testing/manual_clock.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <stdexcept>
+#include <utility>
 
 namespace zklock::testing {
 
@@ -32,20 +33,30 @@ ManualClock::~ManualClock() {
 
 void ManualClock::advance(Clock::duration step) noexcept {
   ClockHand::set((Clock::now().time_since_epoch() + step).count());
+  moved_ = true;
 }
 
+/// Asio looks at its timers when the first of them is due by the system's clock, which it hardly ever is: one that is due
+/// at once makes it look.
 void ManualClock::run_ready(asio::io_context& context) {
+  std::optional<Timer> wake;
+  std::size_t ran = 0;
   do {
-    ClockHand::take_least_wait();
+    if (std::exchange(moved_, false)) {  // also by what has just run
+      ClockHand::forget_due();
+      wake.emplace(context.get_executor(), Clock::time_point::min());
+      wake->async_wait([](error_code) {});
+    }
     context.restart();
-  } while (context.poll() > 0);
+    ran = context.poll();
+  } while (ran > 0 || moved_);
 }
 
 std::optional<Clock::duration> ManualClock::until_next(asio::io_context& context) {
-  run_ready(context);  // whose last poll found nothing but timers
-  const Clock::duration least{ClockHand::take_least_wait()};
-  if (least >= never) return std::nullopt;
-  return std::max(least, Clock::duration::zero());
+  run_ready(context);
+  const Clock::time_point due{Clock::duration{ClockHand::due()}};
+  if (due - Clock::now() >= never) return std::nullopt;
+  return due - Clock::now();
 }
 
 void ManualClock::run_for(asio::io_context& context, Clock::duration wait) {

@@ -16,7 +16,7 @@ namespace zklock::testing {
 /// While it lives, zklock's Clock stands still but for advance(), and every zklock::Timer of the process follows it.
 /// Timers of other types (asio::steady_timer) do not.
 ///
-/// It is for one thread that polls one io_context, on which everything lives, Clients included
+/// It is for one thread that runs one io_context by the functions below, on which everything lives, Clients included
 /// (`Client{executor, config}`): a thread of its own would wait for a time that does not come, or spin. At most one at a
 /// time; a second one throws std::logic_error.
 class ManualClock {
@@ -29,7 +29,7 @@ class ManualClock {
 
   [[nodiscard]] Clock::time_point now() const noexcept { return Clock::now(); }
 
-  /// Lets `step` pass at once. Timers that are due then fire in the next poll(): all together, as after a pause of the
+  /// Lets `step` pass at once. Timers that are due then fire in the next run_ready: all together, as after a pause of the
   /// whole process.
   void advance(Clock::duration step) noexcept;
 
@@ -42,6 +42,9 @@ class ManualClock {
   /// Runs what is ready and goes from one due timer to the next until `wait` has passed: what happens in `wait` on a
   /// process that is never late.
   void run_for(asio::io_context& context, Clock::duration wait);
+
+ private:
+  bool moved_ = true;
 };
 
 }  // namespace zklock::testing

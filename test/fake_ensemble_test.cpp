@@ -1,0 +1,253 @@
+// The strings of a FakeEnsemble, and what a client makes of it when they are pulled.
+#include "support/catch.hpp"
+
+#include <zklock/testing/simulation.hpp>
+
+#include <boost/asio/bind_executor.hpp>
+
+#include <algorithm>
+#include <future>
+#include <list>
+#include <memory>
+#include <optional>
+#include <tuple>
+
+using namespace zklock;
+using namespace zklock::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// An operation's outcome, there once the simulation has run far enough.
+template <class... Results>
+using Outcome = std::shared_ptr<std::optional<std::tuple<error_code, Results...>>>;
+
+struct Fixture {
+  Simulation simulation{1, {.servers = 3}};
+  ManualClock& clock = simulation.clock();
+  FakeEnsemble& ensemble = simulation.ensemble();
+  Client& client = simulation.client("a", {.session_timeout = 10s});
+
+  Fixture() { run(1s); }
+
+  void run(Clock::duration wait) { clock.run_for(simulation.context(), wait); }
+  void run_ready() { clock.run_ready(simulation.context()); }
+  [[nodiscard]] Session session() const { return client.session(); }
+
+  template <class... Results, class Start>
+  Outcome<Results...> start(Start start) {
+    auto outcome = std::make_shared<std::optional<std::tuple<error_code, Results...>>>();
+    start(asio::bind_executor(simulation.executor(), [outcome](error_code error, Results... results) {
+      outcome->emplace(error, std::move(results)...);
+    }));
+    return outcome;
+  }
+  Outcome<CreateResult> create(const std::string& path, CreateMode mode = CreateMode::persistent) {
+    return start<CreateResult>([&](auto token) { session().async_create(path, "", mode, std::move(token)); });
+  }
+  Outcome<WatchEvent> watch_children(const std::string& path) {
+    const auto set = start<ChildrenResult, Watch>(
+        [&](auto token) { session().async_get_children_and_watch(path, std::move(token)); });
+    run(1s);
+    REQUIRE_FALSE(std::get<0>(set->value()));
+    watches_.push_back(std::move(std::get<2>(set->value())));
+    return start<WatchEvent>([&](auto token) { watches_.back().async_wait(std::move(token)); });
+  }
+  [[nodiscard]] bool exists(const std::string& path) const {
+    const auto nodes = ensemble.nodes();
+    return std::any_of(nodes.begin(), nodes.end(), [&](const FakeNode& node) { return node.path == path; });
+  }
+  /// The next call of that operation fares so.
+  void strike(std::string operation, bool applied, FakeFault fault) {
+    ensemble.on_call([operation = std::move(operation), applied, fault, done = false](const FakeCall& call) mutable {
+      if (done || call.operation != operation || call.applied != applied) return FakeFault::none;
+      done = true;
+      return fault;
+    });
+  }
+  std::list<Watch> watches_;
+};
+
+template <class... Results>
+error_code error_of(const Outcome<Results...>& outcome) {
+  REQUIRE(outcome->has_value());
+  return std::get<0>(outcome->value());
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "nothing completes inside the call that starts it") {
+  const auto created = create("/x");
+  CHECK_FALSE(created->has_value());
+  run_ready();
+  CHECK(exists("/x"));
+  CHECK_FALSE(error_of(created));
+}
+
+TEST_CASE_METHOD(Fixture, "a request that is lost is not done, one whose reply is lost is; both look alike") {
+  const bool applied = GENERATE(false, true);
+  strike("create", applied, FakeFault::cut);
+  const auto created = create("/x");
+  run_ready();
+  CHECK(error_of(created) == Error::connection_loss);
+  CHECK(exists("/x") == applied);
+  CHECK(client.state() == ConnectionState::suspended);
+  const auto meanwhile = create("/y");
+  run_ready();
+  CHECK(error_of(meanwhile) == Error::connection_loss);
+  run(1s);
+  CHECK(client.state() == ConnectionState::reconnected);
+  CHECK(ensemble.counters().sessions_made == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "an expired session takes its ephemeral nodes along, and the client hears of it at once") {
+  const std::int64_t id = session().id();
+  const Session before = session();
+  create("/e", CreateMode::ephemeral);
+  run_ready();
+  ensemble.expire(id);
+  CHECK_FALSE(exists("/e"));
+  CHECK_FALSE(ensemble.is_alive(id));
+  run(1s);
+  CHECK(before.state() == SessionState::expired);
+  CHECK(client.state() == ConnectionState::reconnected);
+  CHECK(session().id() != id);
+}
+
+TEST_CASE_METHOD(Fixture, "a watch survives a lost link, and fires for what happened meanwhile") {
+  create("/d");
+  create("/d/old");
+  run_ready();
+  const auto event = watch_children("/d");
+  SECTION("nothing happened") {
+    ensemble.cut_all();
+    run(1s);
+    CHECK_FALSE(event->has_value());
+    CHECK(ensemble.watches().size() == 1);
+    create("/d/new");
+    run_ready();
+    CHECK_FALSE(error_of(event));
+  }
+  SECTION("a child went") {
+    ensemble.refuse_connections();
+    ensemble.cut_all();
+    ensemble.remove("/d/old");
+    CHECK(ensemble.watches().empty());
+    run(1s);
+    CHECK_FALSE(event->has_value());
+    ensemble.accept_connections();
+    run(1s);
+    CHECK_FALSE(error_of(event));
+    CHECK(std::get<1>(event->value()).type == WatchEventType::node_children_changed);
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "held replies are replies that are late: the client gives the connection up in time") {
+  ensemble.hold_all_replies();
+  const auto created = create("/x");
+  run(5s);
+  CHECK(exists("/x"));
+  CHECK_FALSE(created->has_value());
+  run(2s);  // it has heard nothing for two thirds of the session timeout
+  CHECK(error_of(created) == Error::operation_timeout);
+  CHECK(client.state() == ConnectionState::suspended);
+  ensemble.release_replies();
+  run(2s);
+  CHECK(client.state() == ConnectionState::reconnected);
+  CHECK(ensemble.counters().sessions_expired == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "pings keep a session for days; a pause of the process loses it") {
+  const std::int64_t id = session().id();
+  run(24h * 3);
+  CHECK(ensemble.is_alive(id));
+  CHECK(ensemble.counters().pings > 70'000);
+  clock.advance(15s);
+  run(1s);
+  CHECK_FALSE(ensemble.is_alive(id));
+  CHECK(ensemble.counters().sessions_expired == 1);
+  CHECK(session().id() != id);
+}
+
+TEST_CASE_METHOD(Fixture, "a session that cannot be reached ends on a tick after its timeout, also for the client") {
+  const Session before = session();
+  create("/e", CreateMode::ephemeral);
+  run_ready();
+  ensemble.refuse_connections();
+  ensemble.cut_all();
+  run(8s);
+  CHECK(before.state() == SessionState::suspended);
+  CHECK(exists("/e"));
+  run(4s);
+  CHECK(before.state() == SessionState::expired);
+  CHECK_FALSE(exists("/e"));
+}
+
+TEST_CASE_METHOD(Fixture, "latency is one way and by the clock") {
+  ensemble.set_latency(30ms);
+  const auto created = create("/x");
+  run(29ms);
+  CHECK_FALSE(exists("/x"));
+  run(1ms);
+  CHECK(exists("/x"));
+  run(29ms);
+  CHECK_FALSE(created->has_value());
+  run(1ms);
+  CHECK_FALSE(error_of(created));
+}
+
+TEST_CASE_METHOD(Fixture, "a session that its client gave up is closed as soon as it can be reached") {
+  const std::int64_t lost = session().id();
+  create("/e", CreateMode::ephemeral);
+  run_ready();
+  // The ensemble hears the client, and the client does not hear the ensemble: who is alive is a matter of opinion.
+  ensemble.hold_all_replies();
+  run(10s + 1ms);
+  CHECK(client.state() == ConnectionState::lost);
+  CHECK(ensemble.is_alive(lost));
+  CHECK(exists("/e"));
+  ensemble.heal();
+  run(1s);
+  CHECK_FALSE(ensemble.is_alive(lost));
+  CHECK_FALSE(exists("/e"));
+}
+
+TEST_CASE_METHOD(Fixture, "closing says so to the ensemble, and waits no longer than it may") {
+  const std::int64_t id = session().id();
+  SECTION("it is told") {}
+  SECTION("it cannot answer") { ensemble.hold_all_replies(); }
+  const auto closed = start<>([&](auto token) { client.async_close(std::move(token)); });
+  run(5s);
+  CHECK_FALSE(error_of(closed));
+  CHECK_FALSE(ensemble.is_alive(id));
+}
+
+TEST_CASE_METHOD(Fixture, "wrong credentials end the client") {
+  Client& other = simulation.client("b", {.auth = {{"nonsense", "x"}}});
+  const auto connected = start<Session>([&](auto token) { other.async_session(std::move(token)); });
+  run(1s);
+  CHECK(other.state() == ConnectionState::lost);
+  CHECK((connected->has_value()));
+}
+
+TEST_CASE("a client on its own thread uses a fake ensemble in real time") {
+  FakeEnsemble ensemble;
+  const Client client = ensemble.make_client({.session_timeout = 2s});
+  REQUIRE(client.wait_connected(10s));
+  std::promise<error_code> created;
+  client.session().async_create("/x", "", CreateMode::ephemeral,
+                                [&](error_code error, const CreateResult&) { created.set_value(error); });
+  CHECK_FALSE(created.get_future().get());
+  CHECK(ensemble.nodes().size() == 2);
+  CHECK(ensemble.sessions().front().connected);
+}
+
+TEST_CASE("clients may outlive their ensemble") {
+  auto ensemble = std::make_unique<FakeEnsemble>();
+  const Client client = ensemble->make_client();
+  REQUIRE(client.wait_connected(10s));
+  ensemble.reset();
+  std::promise<error_code> read;
+  client.session().async_get_data("/", [&](error_code error, const DataResult&) { read.set_value(error); });
+  CHECK(read.get_future().get() == Error::connection_loss);
+}
