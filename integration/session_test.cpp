@@ -165,6 +165,21 @@ TEST_CASE_METHOD(Fixture,
   CHECK(eventually([] { return shared_server().monitor("zk_watch_count") == 0; }));
 }
 
+TEST_CASE_METHOD(Fixture, "whoever waits for a watch that is dropped is told") {
+  auto [error, stat, watch] = outcome_of_operation<std::optional<Stat>, Watch>(
+      [&](auto token) { session.async_exists_and_watch(path, std::move(token)); });
+  REQUIRE_FALSE(error);
+  Pending<WatchEvent> event;
+  watch.async_wait(event.handler());
+  SECTION("at once") { watch = Watch{}; }
+  SECTION("on the I/O thread, ahead of a start that is queued") {
+    asio::dispatch(asio::bind_executor(session.get_executor(), [&] { watch = Watch{}; }));
+  }
+  CHECK(std::get<0>(event.get(5s)) == asio::error::operation_aborted);
+  CHECK(event.completions() == 1);
+  CHECK(eventually([&] { return shared_server().monitor("zk_watch_count") == 0; }));
+}
+
 TEST_CASE_METHOD(Fixture, "giving up a read leaves no watch, whenever it comes") {
   REQUIRE_FALSE(std::get<0>(create(path, "", CreateMode::ephemeral)));
   for (int round = 0; round < 200; ++round) {
@@ -234,8 +249,9 @@ TEST_CASE("nodes with a time to live: made where the server allows it, a clear e
   const auto create = [](const testing::TestServer& server, CreateMode mode, std::chrono::milliseconds ttl) {
     const Client client = make_client(server);
     const Session session = connected_session(client);
-    return outcome_of_operation<CreateResult>(
-        [&](auto token) { session.async_create("/ttl", "", {mode, ttl}, std::move(token)); });
+    return outcome_of_operation<CreateResult>([&](auto token) {
+      session.async_create("/ttl", "", {mode, ttl}, std::move(token));
+    });
   };
   CHECK(std::get<0>(create(shared_server(), CreateMode::persistent_ttl, 1s)) == Error::unimplemented);
   const testing::TestServer server{{.jvm_options = {"-Dzookeeper.extendedTypesEnabled=true"}}};

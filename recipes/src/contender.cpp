@@ -25,6 +25,7 @@ Awaitable<Result<Children>> join(Session session, const LockRequest& request, Pl
     error_code error = place.error();
     if (!error && !list_error) co_return std::move(listed.names);
     if (!error) co_return co_await list_children(session, request.directory);
+    if (error == Error::protocol_error) co_return error;  // the answer would be the same again
     if (outcome_of(error) == Outcome::ambiguous) {
       error = co_await place.recover();
       if (!error) co_return co_await list_children_fresh(session, request.directory);

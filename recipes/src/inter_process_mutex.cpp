@@ -3,6 +3,7 @@
 #include "participants.hpp"
 
 #include <zklock/detail/blocking.hpp>
+#include <zklock/detail/existing.hpp>
 #include <zklock/path.hpp>
 #include <zklock/recipes/inter_process_mutex.hpp>
 
@@ -12,6 +13,8 @@
 #include <mutex>
 
 namespace zklock {
+
+using detail::existing;
 
 namespace detail {
 
@@ -101,12 +104,15 @@ InterProcessMutex::InterProcessMutex(const ClientHandle& client, std::string pat
   core_ = std::make_shared<detail::MutexCore>(client, std::move(path));
 }
 
-const std::string& InterProcessMutex::path() const noexcept { return core_->path(); }
+const std::string& InterProcessMutex::path() const noexcept {
+  static const std::string none;
+  return core_ ? core_->path() : none;
+}
 
 void InterProcessMutex::acquire() { static_cast<void>(acquire(detail::Patience{})); }
 
 bool InterProcessMutex::acquire(detail::Patience patience) {
-  detail::refuse_after_fork(*core_);
+  detail::refuse_after_fork(existing(core_));
   if (core_->client().blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock), path());
   if (const auto holding = core_->held_here()) {
     if (holding->state() == LeaseState::lost) fail(make_error_code(Error::lock_lost), path());
@@ -123,7 +129,7 @@ bool InterProcessMutex::acquire(detail::Patience patience) {
 }
 
 void InterProcessMutex::release() {
-  detail::refuse_after_fork(*core_);
+  detail::refuse_after_fork(existing(core_));
   const auto holding = core_->held_here();
   if (!holding) fail(make_error_code(Error::not_owner), path());
   if (core_->client().blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock), path());
@@ -136,7 +142,7 @@ void InterProcessMutex::release() {
 }
 
 void InterProcessMutex::unlock() {
-  detail::refuse_after_fork(*core_);
+  detail::refuse_after_fork(existing(core_));
   const auto holding = core_->held_here();
   if (!holding) fail(make_error_code(Error::not_owner), path());
   if (holding->count() > 1) return holding->set_count(holding->count() - 1);
@@ -144,15 +150,15 @@ void InterProcessMutex::unlock() {
   detail::release_in_background(holding);
 }
 
-bool InterProcessMutex::is_acquired_in_this_process() const { return core_->held_by_any(); }
+bool InterProcessMutex::is_acquired_in_this_process() const { return core_ && core_->held_by_any(); }
 
 bool InterProcessMutex::is_owned_by_current_thread() const {
-  const auto holding = core_->held_here();
+  const auto holding = core_ ? core_->held_here() : nullptr;
   return holding && holding->state() == LeaseState::held;
 }
 
 std::int64_t InterProcessMutex::fencing_token() const {
-  const auto holding = core_->held_here();
+  const auto holding = core_ ? core_->held_here() : nullptr;
   return holding && holding->state() != LeaseState::lost ? holding->node().stat.czxid : 0;
 }
 

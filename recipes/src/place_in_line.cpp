@@ -63,10 +63,12 @@ PlaceInLine::~PlaceInLine() { state_->leave(); }
 
 void PlaceInLine::request() {
   state_->phase = State::Phase::requested;
+  state_->error = make_error_code(Error::connection_loss);  // what is known of it until the answer is there
   state_->session.async_create(
       join_path(state_->directory, state_->prefix), state_->data, CreateMode::ephemeral_sequential,
       asio::bind_executor(state_->session.get_executor(), [state = state_](error_code error, CreateResult result) {
-        state->on_created(error, std::move(result));
+        const bool found_already = state->phase == State::Phase::in_line || state->phase == State::Phase::kept;
+        if (!found_already) state->on_created(error, std::move(result));
       }));
 }
 

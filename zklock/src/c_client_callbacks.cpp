@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 #include <zookeeper/zookeeper.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace zklock {
@@ -27,9 +28,27 @@ void CClientDriver::Callbacks::on_watch(zhandle_t*, int type, int, const char*, 
   current_->fire(to_id(context), seen);
 }
 
+namespace {
+
+/// The library does not say when it cannot read an answer: what is missing is null then.
+bool is_whole(const ::String_vector& names) {
+  return names.count == 0 ||
+         (names.count > 0 && names.data &&
+          std::all_of(names.data, names.data + names.count, [](const char* name) { return name != nullptr; }));
+}
+bool is_whole(const ::ACL_vector& acl) {
+  return acl.count == 0 ||
+         (acl.count > 0 && acl.data &&
+          std::all_of(acl.data, acl.data + acl.count, [](const ::ACL& e) { return e.id.scheme && e.id.id; }));
+}
+
+}  // namespace
+
 void CClientDriver::Callbacks::on_create(int rc, const char* path, const ::Stat* stat, const void* id) noexcept {
   Reply reply{.error = from_rc(rc)};
-  if (rc == ZOK) {
+  if (rc == ZOK && !path) {
+    reply.error = make_error_code(Error::protocol_error);
+  } else if (rc == ZOK) {
     reply.path = path;
     reply.stat = to_stat(*stat);
   }
@@ -55,7 +74,9 @@ void CClientDriver::Callbacks::on_data(int rc, const char* data, int length, con
 void CClientDriver::Callbacks::on_children(int rc, const ::String_vector* names, const ::Stat* stat,
                                            const void* id) noexcept {
   Reply reply{.error = from_rc(rc)};
-  if (rc == ZOK) {
+  if (rc == ZOK && !is_whole(*names)) {
+    reply.error = make_error_code(Error::protocol_error);
+  } else if (rc == ZOK) {
     reply.children.assign(names->data, names->data + names->count);
     reply.stat = to_stat(*stat);
   }
@@ -64,7 +85,9 @@ void CClientDriver::Callbacks::on_children(int rc, const ::String_vector* names,
 
 void CClientDriver::Callbacks::on_acl(int rc, ::ACL_vector* acl, ::Stat* stat, const void* id) noexcept {
   Reply reply{.error = from_rc(rc)};
-  if (rc == ZOK) {
+  if (rc == ZOK && !is_whole(*acl)) {
+    reply.error = make_error_code(Error::protocol_error);
+  } else if (rc == ZOK) {
     for (int i = 0; i < acl->count; ++i) {
       const ::ACL& entry = acl->data[i];
       reply.acl.emplace_back(static_cast<Permission>(entry.perms), entry.id.scheme, entry.id.id);

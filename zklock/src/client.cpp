@@ -4,6 +4,7 @@
 #include <zklock/client.hpp>
 #include <zklock/client_id.hpp>
 #include <zklock/detail/blocking.hpp>
+#include <zklock/detail/existing.hpp>
 #include <zklock/path.hpp>
 
 #include <boost/asio/bind_executor.hpp>
@@ -12,6 +13,7 @@
 
 namespace zklock {
 
+using detail::existing;
 using namespace std::chrono_literals;
 
 namespace {
@@ -56,12 +58,17 @@ std::shared_ptr<Driver> make_c_client_driver(asio::any_io_executor executor, Dri
 // ---- what everybody may do
 // ----------------------------------------------------------------------------------------------
 
-asio::any_io_executor ClientHandle::get_executor() const { return ref_->runtime()->serial(); }
-asio::any_io_executor ClientHandle::callback_executor() const { return ref_->runtime()->callback_executor(); }
-const std::string& ClientHandle::client_id() const noexcept { return ref_->config().client_id; }
-const ClientConfig& ClientHandle::config() const noexcept { return ref_->config(); }
-bool ClientHandle::blocking_would_deadlock() const noexcept { return ref_->runtime()->blocking_would_deadlock(); }
-bool ClientHandle::in_forked_child() const noexcept { return ref_->runtime()->in_forked_child(); }
+asio::any_io_executor ClientHandle::get_executor() const { return existing(ref_).runtime()->serial(); }
+asio::any_io_executor ClientHandle::callback_executor() const { return existing(ref_).runtime()->callback_executor(); }
+const std::string& ClientHandle::client_id() const noexcept { return config().client_id; }
+const ClientConfig& ClientHandle::config() const noexcept {
+  static const ClientConfig nobodys;
+  return ref_ ? ref_->config() : nobodys;
+}
+bool ClientHandle::blocking_would_deadlock() const noexcept {
+  return ref_ && ref_->runtime()->blocking_would_deadlock();
+}
+bool ClientHandle::in_forked_child() const noexcept { return ref_ && ref_->runtime()->in_forked_child(); }
 
 ClientHandle ClientHandle::using_namespace(std::string name) const {
   if (!name.empty() && !name.starts_with('/')) name.insert(name.begin(), '/');
@@ -72,15 +79,15 @@ ClientHandle ClientHandle::using_namespace(std::string name) const {
 
 namespace detail {
 
-std::string prefix_of(const ClientRef& client) { return client->chroot() + client.name_space(); }
+std::string prefix_of(const ClientRef& client) { return existing(client).chroot() + client.name_space(); }
 SessionKeeper& keeper_of(const ClientRef& client, const std::string& path) {
-  return client->keeper_of(prefix_of(client) + path);
+  return existing(client).keeper_of(prefix_of(client) + path);
 }
 
 }  // namespace detail
 
-ConnectionState ClientHandle::state() const { return ref_->state(); }
-StateStream ClientHandle::states() const { return StateStream{ref_->subscribe()}; }
+ConnectionState ClientHandle::state() const { return existing(ref_).state(); }
+StateStream ClientHandle::states() const { return StateStream{existing(ref_).subscribe()}; }
 StateStream ClientHandle::states(const std::string& path) const {
   return StateStream{detail::keeper_of(ref_, path).subscribe()};
 }
@@ -119,7 +126,7 @@ StateSubscription ClientHandle::subscribe(std::function<void(ConnectionState)> c
 }
 
 bool ClientHandle::wait_connected(std::chrono::milliseconds wait) const {
-  ref_->runtime()->refuse_after_fork();
+  existing(ref_).runtime()->refuse_after_fork();
   if (blocking_would_deadlock()) refuse(Error::would_deadlock, "wait_connected on the client's own thread");
   const Deadline deadline = after(wait);
   for (const auto& keeper : ref_->keepers()) {
@@ -182,7 +189,7 @@ Client::~Client() {
 }
 
 void Client::update_server_list(const std::string& connect_string) {
-  ref_->runtime()->refuse_after_fork();
+  existing(ref_).runtime()->refuse_after_fork();
   ConnectString target = parse_connect_string(connect_string);
   if (!target.chroot.empty() && target.chroot != ref_->chroot())
     refuse(Error::invalid_connect_string, "another chroot needs another Client: " + quoted(connect_string));
@@ -193,7 +200,7 @@ void Client::close() { close_with(&detail::start_close); }
 void Client::abort() { close_with(&detail::start_abort); }
 
 void Client::close_with(void (*start)(detail::ClientRef, detail::Handler<>)) {
-  const auto runtime = ref_->runtime();
+  const auto runtime = existing(ref_).runtime();
   runtime->refuse_after_fork();
   if (blocking_would_deadlock() || !runtime->has_own_thread()) {
     start(ref_, detail::Handler<>{asio::bind_executor(get_executor(), [](error_code) {})});

@@ -140,6 +140,27 @@ WatchHandle make_watch(const SessionHandle& session, const std::string& path) {
 /// A watch that exists only if the read succeeded.
 Watch watch_after(const Reply& reply, WatchHandle watch) { return reply.error ? Watch{} : Watch{std::move(watch)}; }
 
+/// The server says that it has made this: what was asked for, and nothing but digits behind it.
+void check_created(Reply& reply, const std::string& asked, CreateMode mode) {
+  if (reply.error) return;
+  const std::string_view made = reply.path;
+  const bool fits = is_sequential(mode) ? made.size() > asked.size() && made.starts_with(asked) &&
+                                              made.find('/', asked.size()) == std::string_view::npos
+                                        : made == asked;
+  if (!fits) reply.error = make_error_code(Error::protocol_error);
+}
+
+/// Names that are none would lead out of the directory, or into a path that is refused later.
+void check_names(Reply& reply, WatchHandle& watch) {
+  if (reply.error) return;
+  for (const std::string& name : reply.children) {
+    if (!name.empty() && name.find('/') == std::string::npos) continue;
+    reply.error = make_error_code(Error::protocol_error);
+    static_cast<void>(Watch{std::move(watch)});  // it was set, and nobody will have it
+    return;
+  }
+}
+
 /// Nothing there is an answer, not an error.
 std::optional<Stat> to_existence(Reply& reply) {
   if (reply.error == Error::no_node) {
@@ -154,6 +175,7 @@ std::optional<Stat> to_existence(Reply& reply) {
 void start_create(SessionHandle session, std::string path, std::string data, NodeOptions options,
                   Handler<CreateResult> handler) {
   Acl acl = choose_acl(session, std::move(options.acl), path);
+  std::string asked = full_path(session, path);
   Request request{.operation = Operation::create,
                   .path = std::move(path),
                   .data = std::move(data),
@@ -161,7 +183,8 @@ void start_create(SessionHandle session, std::string path, std::string data, Nod
                   .ttl = options.ttl,
                   .acl = std::move(acl)};
   launch(std::move(session), std::move(handler), std::move(request), nullptr,
-         [](Reply& reply, const SessionHandle& from, WatchHandle) {
+         [asked = std::move(asked), mode = options.mode](Reply& reply, const SessionHandle& from, WatchHandle) {
+           check_created(reply, asked, mode);
            return std::tuple{reply.error ? CreateResult{} : CreateResult{from_server(from, reply.path), reply.stat}};
          });
 }
@@ -210,7 +233,8 @@ void start_set_data(SessionHandle session, std::string path, std::string data, s
 
 void start_get_children(SessionHandle session, std::string path, Handler<ChildrenResult> handler) {
   launch(std::move(session), std::move(handler), {.operation = Operation::get_children, .path = std::move(path)},
-         nullptr, [](Reply& reply, const SessionHandle&, WatchHandle) {
+         nullptr, [](Reply& reply, const SessionHandle&, WatchHandle none) {
+           check_names(reply, none);
            return std::tuple{ChildrenResult{std::move(reply.children), reply.stat}};
          });
 }
@@ -219,6 +243,7 @@ void start_get_children_and_watch(SessionHandle session, std::string path, Handl
   auto watch = make_watch(session, path);
   launch(std::move(session), std::move(handler), {.operation = Operation::get_children, .path = std::move(path)},
          std::move(watch), [](Reply& reply, const SessionHandle&, WatchHandle set) {
+           check_names(reply, set);
            return std::tuple{ChildrenResult{std::move(reply.children), reply.stat}, watch_after(reply, std::move(set))};
          });
 }

@@ -25,6 +25,13 @@ void WatchCore::cancel_wait() {
                 WatchEvent{});
 }
 
+void WatchCore::give_up() {
+  session_->driver().forget_watch(*this);
+  if (!outcome_)
+    outcome_ = Outcome{make_error_code(asio::error::operation_aborted), {}};  // of a wait that is queued yet
+  cancel_wait();
+}
+
 asio::any_io_executor callback_executor(const WatchCore& watch) {
   return watch.session().runtime().callback_executor();
 }
@@ -44,7 +51,7 @@ void start_watch_wait(std::shared_ptr<WatchCore> watch, Handler<WatchEvent> hand
 
 void abandon(const std::shared_ptr<WatchCore>& watch) noexcept {
   if (!watch || watch->done() || watch->session().runtime().in_forked_child()) return;
-  asio::dispatch(watch->session().runtime().serial(), [watch] { watch->session().driver().forget_watch(*watch); });
+  asio::dispatch(watch->session().runtime().serial(), [watch] { watch->give_up(); });
 }
 
 }  // namespace zklock::detail

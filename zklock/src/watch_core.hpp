@@ -21,6 +21,8 @@ class WatchCore final : public WatchSink, public std::enable_shared_from_this<Wa
   void on_watch_event(error_code error, WatchEventType type) override;
   void wait(Handler<WatchEvent> handler);
   void cancel_wait();
+  /// Nobody holds the watch any more; who waits for it is told.
+  void give_up();
 
   [[nodiscard]] SessionCore& session() const noexcept { return *session_; }
   /// Nothing is left to give up.

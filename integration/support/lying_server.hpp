@@ -1,0 +1,64 @@
+// A server that answers one kind of request with what a test says, sense or nonsense.
+#pragma once
+
+#include "frame_proxy.hpp"
+
+#include <atomic>
+
+namespace zklock::test {
+
+/// A jute record under construction, as the server writes it.
+class Bytes {
+ public:
+  Bytes& number(std::int32_t value) { return put(static_cast<std::uint32_t>(value), 4); }
+  Bytes& long_number(std::int64_t value) { return put(static_cast<std::uint64_t>(value), 8); }
+  Bytes& text(const std::string& value) {
+    number(static_cast<std::int32_t>(value.size()));
+    bytes_ += value;
+    return *this;
+  }
+  /// Of a node that is owned by this session, or nobody.
+  Bytes& stat(std::int64_t owner = 0);
+  [[nodiscard]] const std::string& str() const { return bytes_; }
+
+ private:
+  Bytes& put(std::uint64_t value, int size) {
+    for (int shift = 8 * (size - 1); shift >= 0; shift -= 8) bytes_ += static_cast<char>((value >> shift) & 0xff);
+    return *this;
+  }
+  std::string bytes_;
+};
+
+/// Takes each session, answers pings, and says no_node to whatever it is not told about. Runs a thread of its own.
+class LyingServer {
+ public:
+  LyingServer();
+  ~LyingServer();
+  LyingServer(const LyingServer&) = delete;
+
+  [[nodiscard]] const std::string& address() const { return address_; }
+  /// From now on: requests of this kind get this error and this body.
+  void answer(Opcode opcode, std::int32_t error, const Bytes& body = {});
+  [[nodiscard]] int connections() const { return connections_; }
+
+  static constexpr std::int64_t session_id = 0x1234;
+
+ private:
+  using tcp = boost::asio::ip::tcp;
+  struct Answer {
+    std::int32_t error;
+    std::string body;
+  };
+
+  boost::asio::awaitable<void> accept();
+  boost::asio::awaitable<void> serve(tcp::socket socket);
+
+  boost::asio::io_context context_;
+  tcp::acceptor acceptor_;
+  std::string address_;
+  std::map<Opcode, Answer> answers_;
+  std::atomic<int> connections_{0};
+  std::thread thread_;
+};
+
+}  // namespace zklock::test
