@@ -1,4 +1,5 @@
 // The end of a session's connection.
+#include "block_signals.hpp"
 #include "c_client_calls.hpp"
 #include "c_client_driver.hpp"
 #include "c_client_multi.hpp"
@@ -33,6 +34,7 @@ void close_elsewhere(zhandle_t* handle, Multis multis, asio::any_io_executor exe
       std::make_shared<asio::posix::basic_stream_descriptor<asio::any_io_executor>>(std::move(executor), done);
   waiter->async_wait(asio::posix::descriptor_base::wait_read,
                      [waiter, closed = std::move(closed)](error_code) { closed(); });
+  const BlockSignals blocked;
   std::thread{[handle, signal, multis = std::move(multis)] {
     zookeeper_close(handle);
     ::eventfd_write(signal, 1);

@@ -1,5 +1,7 @@
 #include "runtime.hpp"
 
+#include "block_signals.hpp"
+
 #include <zklock/error.hpp>
 
 #include <boost/asio/post.hpp>
@@ -9,32 +11,11 @@
 #include <boost/system/system_error.hpp>
 
 #include <atomic>
-#include <csignal>
 #include <semaphore>
 
 #include <pthread.h>
 
 namespace zklock {
-
-namespace {
-
-/// The host program's signals are none of our threads' business.
-class BlockSignals {
- public:
-  BlockSignals() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, &saved_);
-  }
-  ~BlockSignals() { ::pthread_sigmask(SIG_SETMASK, &saved_, nullptr); }
-  BlockSignals(const BlockSignals&) = delete;
-  BlockSignals& operator=(const BlockSignals&) = delete;
-
- private:
-  sigset_t saved_{};
-};
-
-}  // namespace
 
 Loop::Loop(const char* name, AtEnd at_end)
     : context_{std::make_shared<asio::io_context>(1)}, work_{context_->get_executor()}, at_end_{at_end} {

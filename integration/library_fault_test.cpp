@@ -1,0 +1,276 @@
+// What the C library does wrong, provoked, and what becomes of it here. The numbers are those of docs/faults.md.
+#include "support/catch.hpp"
+#include "support/failing_send.hpp"
+#include "support/fixture.hpp"
+#include "support/frame_proxy.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+using namespace zklock;
+using namespace zklock::test;
+
+namespace {
+
+constexpr std::chrono::milliseconds timeout{4'000};
+
+error_code create(const Session& session, const std::string& path, const std::string& data = "",
+                  CreateMode mode = CreateMode::persistent) {
+  return std::get<0>(outcome_of_operation<CreateResult>(
+      [&](auto token) { session.async_create(path, data, mode, std::move(token)); }));
+}
+
+error_code set_data(const Session& session, const std::string& path, const std::string& data) {
+  return std::get<0>(
+      outcome_of_operation<Stat>([&](auto token) { session.async_set_data(path, data, std::move(token)); }));
+}
+
+bool exists(const Session& session, const std::string& path) {
+  const auto [error, stat] =
+      outcome_of_operation<std::optional<Stat>>([&](auto token) { session.async_exists(path, std::move(token)); });
+  return !error && stat;
+}
+
+error_code sync(const Session& session) {
+  return std::get<0>(outcome_of_operation<>([&](auto token) { session.async_sync("/", std::move(token)); }));
+}
+
+ConnectionState next(StateStream& states) {
+  return std::get<1>(outcome_of_operation<ConnectionState>([&](auto token) { states.async_next(std::move(token)); }));
+}
+
+Client client_of(const std::string& servers) { return Client{{.connect_string = servers, .session_timeout = timeout}}; }
+
+}  // namespace
+
+// ---- sends that fail
+// ---------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a connection that the library loses without a word costs the link, and requests under way are ambiguous",
+          "[faults]") {  // 117
+  testing::TestServer server;
+  const Client client = client_of(server.connect_string());
+  const Client observing = client_of(server.connect_string());
+  const Session session = connected_session(client);
+  const Session observer = connected_session(observing);
+  const auto id = session.id();
+  StateStream states = client.states();
+  REQUIRE(next(states) == ConnectionState::connected);
+
+  server.pause();
+  Pending<CreateResult> first;
+  Pending<CreateResult> second;
+  std::optional<FailingSend> fault;
+  asio::post(session.get_executor(), [&] {
+    session.async_create("/first", "", CreateMode::persistent, first.handler());
+    fault.emplace(server.port(), FailingSend::Where{});
+    session.async_create("/second", "", CreateMode::persistent, second.handler());
+  });
+  CHECK(next(states) == ConnectionState::suspended);
+  server.resume();
+  for (auto* request : {&first, &second}) {
+    const error_code error = std::get<0>(request->get(timeout));
+    CHECK(error == Error::runtime_inconsistency);
+    CHECK(outcome_of(error) == Outcome::ambiguous);
+    CHECK(request->completions() == 1);
+  }
+  CHECK(fault->has_failed());
+  CHECK(exists(observer, "/first"));  // both were done, whatever the library says
+  CHECK(exists(observer, "/second"));
+  CHECK(next(states) == ConnectionState::reconnected);
+  CHECK(eventually([&] { return !sync(session); }, timeout));
+  CHECK(session.id() == id);
+}
+
+TEST_CASE("a frame that was half sent when its connection was lost costs one connection more, and no more",
+          "[faults]") {  // 136
+  testing::TestServer server;
+  const Client client = client_of(server.connect_string());
+  const Session session = connected_session(client);
+  const auto id = session.id();
+  REQUIRE_FALSE(create(session, "/a"));
+  const int after = GENERATE(0, 1);  // the frame's length is sent by itself
+  CAPTURE(after);
+  const FailingSend fault{server.port(), {.after = after, .half = true}};
+  const auto start = std::chrono::steady_clock::now();
+  const error_code error = set_data(session, "/a", std::string(1'000, 'x'));
+  CHECK(fault.has_failed());
+  CHECK((!error || outcome_of(error) == Outcome::ambiguous));
+  CHECK(eventually([&] { return !sync(session); }, timeout));
+  CHECK(std::chrono::steady_clock::now() - start < timeout / 2);
+  CHECK(session.id() == id);
+  CHECK_FALSE(set_data(session, "/a", "y"));
+}
+
+TEST_CASE("no send to a connection that is gone raises SIGPIPE", "[faults]") {  // 96
+  struct sigaction action {};
+  REQUIRE(::sigaction(SIGPIPE, nullptr, &action) == 0);
+  REQUIRE(action.sa_handler == SIG_DFL);
+  testing::TestServer server;
+  const FailingSend watching{server.port(), {.after = 1'000'000}};
+  const Client client = client_of(server.connect_string());
+  const Session session = connected_session(client);
+  server.kill();
+  for (int i = 0; i < 100; ++i) static_cast<void>(sync(session));
+  CHECK(watching.with_signals() == 0);
+}
+
+// ---- signals and other programs
+// ----------------------------------------------------------------------------------------------
+
+namespace {
+
+std::set<int> threads() {
+  std::set<int> ids;
+  for (const auto& entry : std::filesystem::directory_iterator{"/proc/self/task"})
+    ids.insert(std::stoi(entry.path().filename().string()));
+  return ids;
+}
+
+/// Sockets and the like that a program started now inherits from us.
+std::size_t inherited_by_a_program() {
+  std::FILE* const list = ::popen("readlink /proc/self/fd/*", "r");
+  REQUIRE(list);
+  std::size_t count = 0;
+  for (char line[256]; std::fgets(line, sizeof line, list);)
+    if (std::string_view{line}.starts_with("socket:") || std::string_view{line}.starts_with("anon_inode:")) ++count;
+  ::pclose(list);
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("signals do not keep the end of a session from its server", "[faults]") {  // 97
+  constexpr std::chrono::milliseconds long_timeout{10'000};
+  testing::TestServer server;
+  const Client observing = make_client(server, long_timeout);
+  const Session observer = connected_session(observing);
+  REQUIRE_FALSE(create(observer, "/a"));
+  // A handler that interrupts whatever waits.
+  struct sigaction interrupting {};
+  interrupting.sa_handler = [](int) {};
+  struct sigaction before {};
+  REQUIRE(::sigaction(SIGUSR1, &interrupting, &before) == 0);
+
+  asio::io_context context;
+  auto work = asio::make_work_guard(context);
+  Client client{context.get_executor(), {.connect_string = server.connect_string(), .session_timeout = long_timeout}};
+  std::thread loop{[&] { context.run(); }};
+  const Session session = connected_session(client);
+  REQUIRE_FALSE(create(session, "/mine", "", CreateMode::ephemeral));
+  server.pause();
+  std::vector<Pending<Stat>> writes(16);  // more than the sockets' buffers hold
+  for (auto& write : writes) session.async_set_data("/a", std::string(1'000'000, 'x'), write.handler());
+  const std::set<int> others = threads();
+  Pending<> closed;
+  client.async_close(closed.handler());
+  int signals = 0;
+  CHECK_FALSE(eventually(
+      [&] {
+        for (const int thread : threads())
+          if (!others.contains(thread) && ::syscall(SYS_tgkill, ::getpid(), thread, SIGUSR1) == 0) ++signals;
+        return false;
+      },
+      300ms));
+  CHECK(signals > 0);
+  server.resume();
+  CHECK_FALSE(std::get<0>(closed.get()));
+  CHECK(eventually([&] { return !sync(observer) && !exists(observer, "/mine"); }, long_timeout / 2));
+  work.reset();
+  loop.join();
+  ::sigaction(SIGUSR1, &before, nullptr);
+}
+
+TEST_CASE("a program that is started inherits none of a client's descriptors") {  // 95
+  auto& server = shared_server();
+  const std::size_t before = inherited_by_a_program();
+  const Client client = client_of(server.connect_string());
+  REQUIRE_FALSE(sync(connected_session(client)));
+  CHECK(inherited_by_a_program() == before);
+}
+
+// ---- reconnecting
+// ------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a client reconnects a hundred times, to sockets of the same number, and hears its server each time",
+          "[faults]") {  // 122
+  testing::TestServer server;
+  FrameProxy proxy{server.port()};
+  const Client client{{.connect_string = proxy.address(), .session_timeout = 1s}};
+  const Session session = connected_session(client);
+  const auto port = static_cast<std::uint16_t>(std::stoi(proxy.address().substr(proxy.address().rfind(':') + 1)));
+  std::set<int> numbers;
+  for (int round = 0; round < 100; ++round) {
+    proxy.cut();
+    REQUIRE(eventually([&] { return !sync(session); }, 1s));
+    for (int number = 0; number < 256; ++number) {
+      sockaddr_in peer{};
+      socklen_t size = sizeof peer;
+      if (::getpeername(number, reinterpret_cast<sockaddr*>(&peer), &size) == 0 && ntohs(peer.sin_port) == port)
+        numbers.insert(number);
+    }
+  }
+  CHECK(proxy.connections() > 100);  // one that is lost without a word costs another one (117)
+  CHECK(numbers.size() < 10);
+}
+
+TEST_CASE("as many watches as are allowed are set again after a lost link", "[faults]") {  // 101
+  testing::TestServer server;
+  FrameProxy proxy{server.port()};
+  const Client client = client_of(proxy.address());
+  const Client observing = client_of(server.connect_string());
+  const Session session = connected_session(client);
+  const Session observer = connected_session(observing);
+  const std::string base = "/" + std::string(4'000, 'w');
+  std::vector<Watch> watches;
+  for (int i = 0; i < 130; ++i)  // 512 KiB is the limit
+    watches.push_back(std::get<2>(outcome_of_operation<std::optional<Stat>, Watch>(
+        [&](auto token) { session.async_exists_and_watch(base + std::to_string(i), std::move(token)); })));
+  CHECK(server.monitor("zk_watch_count") == 130);
+  proxy.cut();
+  CHECK(eventually([&] { return proxy.connections() == 2 && server.monitor("zk_watch_count") == 130; }, timeout));
+  CHECK(proxy.connections() == 2);
+  Pending<WatchEvent> event;
+  watches.back().async_wait(event.handler());
+  REQUIRE_FALSE(create(observer, base + "129"));
+  CHECK(std::get<1>(event.get()).type == WatchEventType::node_created);
+}
+
+TEST_CASE("what happened to watched nodes while the link was down is told when it is back", "[faults]") {  // 103
+  testing::TestServer server;
+  FrameProxy proxy{server.port()};
+  const Client client = client_of(proxy.address());
+  const Client observing = client_of(server.connect_string());
+  const Session session = connected_session(client);
+  const Session observer = connected_session(observing);
+  REQUIRE_FALSE(create(observer, "/a"));
+  auto [read, data, of_data] = outcome_of_operation<DataResult, Watch>(
+      [&](auto token) { session.async_get_data_and_watch("/a", std::move(token)); });
+  auto [listed, list, of_children] = outcome_of_operation<ChildrenResult, Watch>(
+      [&](auto token) { session.async_get_children_and_watch("/a", std::move(token)); });
+  Pending<WatchEvent> changed;
+  Pending<WatchEvent> children;
+  of_data.async_wait(changed.handler());
+  of_children.async_wait(children.handler());
+  proxy.refuse();
+  proxy.cut();
+  REQUIRE_FALSE(set_data(observer, "/a", "new"));
+  proxy.accept_again();
+  CHECK(std::get<1>(changed.get(timeout)).type == WatchEventType::node_data_changed);
+  CHECK_FALSE(sync(session));
+  CHECK_FALSE(children.ready());  // which is why waiters use this one (24)
+  REQUIRE_FALSE(create(observer, "/a/b"));
+  CHECK(std::get<1>(children.get(timeout)).type == WatchEventType::node_children_changed);
+}

@@ -1,0 +1,292 @@
+// What servers and callers do wrong, and what becomes of it here. The numbers are those of docs/faults.md.
+#include "support/catch.hpp"
+#include "support/fixture.hpp"
+#include "support/forgetful_server.hpp"
+#include "support/ports.hpp"
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <mutex>
+
+using namespace zklock;
+using namespace zklock::test;
+
+namespace {
+
+constexpr std::chrono::milliseconds timeout{2'000};
+
+Client client_of(const std::string& servers, std::chrono::milliseconds wanted = timeout) {
+  return Client{{.connect_string = servers, .session_timeout = wanted}};
+}
+
+std::tuple<error_code, CreateResult> create(const Session& session, const std::string& path,
+                                            NodeOptions options = CreateMode::persistent) {
+  return outcome_of_operation<CreateResult>(
+      [&](auto token) { session.async_create(path, "", std::move(options), std::move(token)); });
+}
+
+bool exists(const Session& session, const std::string& path) {
+  const auto [error, stat] =
+      outcome_of_operation<std::optional<Stat>>([&](auto token) { session.async_exists(path, std::move(token)); });
+  return !error && stat;
+}
+
+error_code sync(const Session& session) {
+  return std::get<0>(outcome_of_operation<>([&](auto token) { session.async_sync("/", std::move(token)); }));
+}
+
+/// As when an operator starts over with an empty disk.
+void wipe(testing::TestServer& server) {
+  server.kill();
+  std::vector<std::filesystem::path> data;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{server.directory()})
+    if (entry.path().filename() == "version-2") data.push_back(entry.path());
+  REQUIRE_FALSE(data.empty());
+  for (const auto& directory : data) std::filesystem::remove_all(directory);
+  server.start();
+}
+
+}  // namespace
+
+// ---- the end of sessions
+// -----------------------------------------------------------------------------------------------------
+
+TEST_CASE("servers that have lost their data cost the session, and the next one starts from nothing",
+          "[faults]") {  // 52, 41
+  testing::TestServer server;
+  Client client = client_of(server.connect_string());
+  const Session session = connected_session(client);
+  for (const char* node : {"/a", "/b", "/c"}) REQUIRE_FALSE(std::get<0>(create(session, node)));
+  std::mutex mutex;
+  std::vector<std::pair<ConnectionState, ConnectionState>> told;  // and what the client says meanwhile
+  const StateSubscription subscription = client.subscribe([&](ConnectionState state) {
+    const std::lock_guard lock{mutex};
+    told.emplace_back(state, client.state());
+  });
+  wipe(server);
+  CHECK(eventually([&] { return session.state() == SessionState::expired; }, 3 * timeout));
+  CHECK(eventually([&] { return !sync(client.session()); }, 3 * timeout));
+  CHECK_FALSE(client.session() == session);
+  CHECK_FALSE(exists(client.session(), "/a"));
+  CHECK_FALSE(std::get<0>(create(client.session(), "/a")));
+  REQUIRE(eventually([&] {
+    const std::lock_guard lock{mutex};
+    return told.size() == 4;
+  }));
+  const std::lock_guard lock{mutex};
+  using enum ConnectionState;
+  CHECK(told == std::vector<std::pair<ConnectionState, ConnectionState>>{
+                    {connected, connected}, {suspended, suspended}, {lost, lost}, {reconnected, reconnected}});
+}
+
+TEST_CASE("a server that answers with another session than ours has ended ours", "[faults]") {  // 53
+  ForgetfulServer server;
+  const Client client = client_of(server.address(), 6s);
+  const Session session = connected_session(client);
+  CHECK(session.id() == 1);
+  server.hang_up();
+  CHECK(eventually([&] { return session.state() == SessionState::expired; }, 3s));
+  CHECK(eventually([&] { return client.session().state() == SessionState::connected; }, 3s));
+  CHECK(client.session().id() > 2);
+}
+
+TEST_CASE("the session timeout that counts is the one that the servers grant") {                 // 54
+  CHECK(connected_session(client_of(shared_server().connect_string(), 100ms)).timeout() == 1s);  // two ticks
+  CHECK(connected_session(client_of(shared_server().connect_string(), 10min)).timeout() == 10s);
+  CHECK(connected_session(client_of(shared_server().connect_string(), 3s)).timeout() == 3s);
+}
+
+TEST_CASE("a hundred that wait on a session are all told of its end, once", "[faults]") {  // 58
+  testing::TestServer server;
+  const Client client = client_of(server.connect_string(), 6s);
+  const Session session = connected_session(client);
+  std::vector<Watch> watches(100);
+  std::vector<Pending<WatchEvent>> waiting(watches.size());
+  for (std::size_t i = 0; i < watches.size(); ++i) {
+    watches[i] = std::get<2>(outcome_of_operation<std::optional<Stat>, Watch>(
+        [&](auto token) { session.async_exists_and_watch("/" + std::to_string(i / 2), std::move(token)); }));
+    watches[i].async_wait(waiting[i].handler());
+  }
+  const SessionCredentials credentials = session.credentials();
+  server.end_session(credentials.id, {credentials.password.data(), credentials.password.size()});
+  for (auto& each : waiting) CHECK(std::get<0>(each.get(5s)) == Error::session_expired);
+  CHECK_FALSE(sync(connected_session(client)));
+  for (auto& each : waiting) CHECK(each.completions() == 1);
+  CHECK(server.monitor("zk_watch_count") == 0);
+}
+
+// ---- many, slow and strange
+// -----------------------------------------------------------------------------------------------------
+
+TEST_CASE("fifty clients without a server do not hammer its port", "[faults]") {  // 81
+  const SlammingPort slamming;
+  asio::io_context context;
+  std::vector<Client> clients;
+  for (int i = 0; i < 50; ++i)
+    clients.emplace_back(context.get_executor(),
+                         ClientConfig{.connect_string = slamming.address(), .session_timeout = 6s});
+  context.run_for(2s);
+  const int before = slamming.connections();
+  context.run_for(2s);
+  const double rate = (slamming.connections() - before) / 2.0;
+  CAPTURE(rate);
+  CHECK(rate > 50);
+  CHECK(rate < 50 / 0.3);  // each waits for 0.3 s to 0.6 s; the library alone, for 0.1 s
+}
+
+TEST_CASE("a server that has no room for another client is asked until it has", "[faults]") {  // 112
+  testing::TestServer server{{.jvm_options = {"-Dzookeeper.maxCnxns=1"}}};
+  Client first = client_of(server.connect_string());
+  REQUIRE(first.wait_connected(10s));
+  const Client second = client_of(server.connect_string());
+  CHECK_FALSE(second.wait_connected(300ms));
+  CHECK(first.state() == ConnectionState::connected);
+  first.close();
+  CHECK(second.wait_connected(10s));
+}
+
+TEST_CASE("a handler that takes its time stops no heartbeat", "[faults]") {  // 90
+  const Client client = client_of(shared_server().connect_string(), 1s);
+  const Session session = connected_session(client);
+  StateStream states = client.states();
+  const auto next = [&](Pending<ConnectionState>& pending) { states.async_next(pending.handler()); };
+  Pending<ConnectionState> now;
+  next(now);
+  CHECK(std::get<1>(now.get()) == ConnectionState::connected);
+  std::promise<void> release;
+  Pending<> slow;
+  session.async_sync("/", [handler = slow.handler(), wait = release.get_future()](error_code error) mutable {
+    wait.wait();
+    handler(error);
+  });
+  CHECK_FALSE(eventually([&] { return session.state() != SessionState::connected; }, 2s));
+  release.set_value();
+  CHECK_FALSE(std::get<0>(slow.get()));
+  CHECK_FALSE(sync(session));
+}
+
+// ---- names and permissions
+// ------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a chroot is added once and taken off once, whatever the path looks like") {  // 104
+  const Client plain = client_of(shared_server().connect_string());
+  const Session outside = connected_session(plain);
+  for (const char* node : {"/r", "/r/r"}) {
+    const error_code error = std::get<0>(create(outside, node));
+    REQUIRE((!error || error == Error::node_exists));
+  }
+  for (const std::string chroot : {"", "/r", "/r/r"}) {
+    const Client client = client_of(shared_server().connect_string() + chroot);
+    const Session session = connected_session(client);
+    const std::string top = "/r" + std::to_string(chroot.size());
+    for (const std::string& path : {top, top + "/r", top + "/r/r", top + "/r/r/rr", top + "/rr"}) {
+      CAPTURE(chroot, path);
+      const auto [error, node] = create(session, path);
+      CHECK_FALSE(error);
+      CHECK(node.path == path);
+      CHECK(exists(outside, chroot + path));
+      CHECK(exists(session, path));
+    }
+  }
+}
+
+TEST_CASE("a chroot that does not exist is made with the first lock below it, and by nothing else") {  // 105
+  testing::TestServer server;
+  const Client plain = client_of(server.connect_string());
+  const Client client = client_of(server.connect_string() + "/a/b");
+  const Session outside = connected_session(plain);
+  CHECK(std::get<0>(create(connected_session(client), "/node")) == Error::no_node);
+  CHECK_FALSE(exists(outside, "/a"));
+  const InterProcessMutex mutex{client, "/lock"};
+  const Lease lease = acquire(mutex);
+  CHECK(exists(outside, "/a/b" + lease.node_path()));
+}
+
+TEST_CASE("a waiter that may not look at the node ahead of it is told so, and leaves the line") {  // 106
+  testing::TestServer server;
+  const auto client_as = [&](const std::string& who) {
+    return Client{
+        {.connect_string = server.connect_string(),
+         .session_timeout = timeout,
+         .auth = {{"digest", who + ":secret"}},
+         .acl_provider = [](const std::string& path) { return path == "/l" ? open_acl() : creator_all_acl(); }}};
+  };
+  const Client one = client_as("one");
+  const Client other = client_as("other");
+  const InterProcessMutex mine{one, "/l"};
+  const InterProcessMutex theirs{other, "/l"};
+  {
+    const Lease lease = acquire(mine);
+    CHECK(std::get<0>(outcome_of_operation<Lease>([&](auto token) { theirs.async_acquire(5s, std::move(token)); })) ==
+          Error::no_auth);
+    CHECK(eventually([&] { return children_of(connected_session(one), "/l").size() == 1; }));
+    CHECK(lease.is_held());
+  }
+  CHECK(acquire(theirs).is_held());
+}
+
+TEST_CASE("who may lock and not unlock is told so, and the end of its client frees the lock") {  // 107
+  testing::TestServer server;
+  Client client = client_of(server.connect_string());
+  const Client observing = client_of(server.connect_string());
+  const Acl no_deletes{{Permission::read | Permission::write | Permission::create, "world", "anyone"}};
+  REQUIRE_FALSE(std::get<0>(create(connected_session(observing), "/l", {CreateMode::persistent, no_deletes})));
+  const InterProcessMutex mutex{client, "/l"};
+  Lease lease = acquire(mutex);
+  const error_code error =
+      std::get<0>(outcome_of_operation<>([&](auto token) { lease.async_release(std::move(token)); }));
+  CHECK(error == Error::no_auth);
+  CHECK(children_of(observing.session(), "/l").size() == 1);
+  client.close();
+  CHECK(eventually([&] { return children_of(observing.session(), "/l").empty(); }));
+}
+
+// ---- Asio's manners
+// -------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("an exception of a handler comes out of run(), and the client goes on") {  // 141
+  asio::io_context context;
+  const Client client{context.get_executor(),
+                      {.connect_string = shared_server().connect_string(), .session_timeout = timeout}};
+  Session session;
+  client.async_session([&](error_code, Session connected) { session = std::move(connected); });
+  const auto run_until = [&](const auto& condition) {
+    for (int i = 0; i < 1'000 && !condition(); ++i) context.run_for(10ms);
+    return condition();
+  };
+  REQUIRE(run_until([&] { return static_cast<bool>(session); }));
+  int answers = 0;
+  for (int i = 0; i < 3; ++i) {
+    session.async_sync("/", [&](error_code) { throw ++answers; });
+    session.async_sync("/", [&](error_code error) { answers += error ? 0 : 10; });
+    CHECK_THROWS_AS(run_until([] { return false; }), int);
+  }
+  CHECK(run_until([&] { return answers == 33; }));
+}
+
+TEST_CASE("operations that start each other do not pile up on the stack") {  // 98
+  const Client client = client_of(shared_server().connect_string());
+  const Session session = connected_session(client);
+  std::promise<void> done;
+  std::uintptr_t lowest = UINTPTR_MAX;
+  std::uintptr_t highest = 0;
+  int left = 20'000;
+  std::function<void(error_code)> next = [&](error_code) {
+    const char here = 0;
+    lowest = std::min(lowest, reinterpret_cast<std::uintptr_t>(&here));
+    highest = std::max(highest, reinterpret_cast<std::uintptr_t>(&here));
+    if (--left == 0) return done.set_value();
+    session.async_remove("no path", [&](error_code error) { next(error); });
+  };
+  SECTION("on the callbacks' thread") {
+    session.async_remove("no path", [&](error_code error) { next(error); });
+  }
+  done.get_future().wait();
+  CHECK(highest - lowest < 10'000);
+}
