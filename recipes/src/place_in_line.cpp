@@ -35,6 +35,7 @@ struct PlaceInLine::State : std::enable_shared_from_this<State> {
   error_code error = {};
   CreateResult node = {};
   bool left = false;
+  int requests = 0;
 
   void on_created(error_code outcome, CreateResult result) {
     error = outcome;
@@ -66,9 +67,11 @@ void PlaceInLine::request() {
   state_->error = make_error_code(Error::connection_loss);  // what is known of it until the answer is there
   state_->session.async_create(
       join_path(state_->directory, state_->prefix), state_->data, CreateMode::ephemeral_sequential,
-      asio::bind_executor(state_->session.get_executor(), [state = state_](error_code error, CreateResult result) {
+      asio::bind_executor(state_->session.get_executor(), [state = state_, number = ++state_->requests](
+                                                              error_code error, CreateResult result) {
+        // Where a link broke unnoticed, the answer may come after the node was looked for, and asked for again.
         const bool found_already = state->phase == State::Phase::in_line || state->phase == State::Phase::kept;
-        if (!found_already) state->on_created(error, std::move(result));
+        if (number == state->requests && !found_already) state->on_created(error, std::move(result));
       }));
 }
 

@@ -1,4 +1,3 @@
-
 #include "session_core.hpp"
 
 #include <zklock/detail/existing.hpp>
