@@ -81,6 +81,24 @@ TEST_CASE("a name is looked up again when its server is gone, and the session mo
   CHECK(client.session().id() == id);
 }
 
+TEST_CASE("a server on an IPv6 address, and one on an IPv4 address beside it", "[faults]") {
+  FrameProxy six{shared_server().port(), "127.0.0.1", "::1"};
+  FrameProxy four{shared_server().port()};
+  CHECK(six.address().starts_with("[::1]:"));
+  const Client client{{.connect_string = six.address(), .session_timeout = timeout}};
+  CHECK(client.wait_connected(10s));
+  const auto id = client.session().id();
+  const Client both{{.connect_string = four.address() + "," + six.address(), .session_timeout = timeout}};
+  CHECK(both.wait_connected(10s));
+  CHECK(six.connections() + four.connections() == 2);
+  four.refuse();
+  four.cut();
+  six.cut();
+  CHECK(eventually([&] { return client.session().state() == SessionState::connected && six.connections() >= 2; }));
+  CHECK(both.wait_connected(10s));
+  CHECK(client.session().id() == id);
+}
+
 TEST_CASE("while all is well no name is looked up", "[faults]") {
   FakeNames names;
   names.set("one.test", {"127.0.0.1"});

@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::chrono::milliseconds timeout{9'000};
 
-// A turn needs some ten answers. A server's death costs every worker a link or at least an election (200 ms to settle, or
-// the ensemble's init_limit and once more: ZOOKEEPER-4685), and behind a holder who waits wait all others. When it took
-// longer than the session timeout, sessions would be lost.
+// A turn needs some ten answers. A server's death costs every worker a link or at least an election (200 ms to settle,
+// or the ensemble's init_limit and once more: ZOOKEEPER-4685), and behind a holder who waits wait all others. When it
+// took longer than the session timeout, sessions would be lost.
 constexpr std::chrono::milliseconds longest_turn = timeout;
 
 void require_progress(Load& load) {

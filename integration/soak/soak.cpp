@@ -1,5 +1,5 @@
-// Load and faults for as long as one likes, and what has grown meanwhile: memory, descriptors and threads of this process;
-// watches, nodes, ephemeral nodes, connections and sessions of the server.
+// Load and faults for as long as one likes, and what has grown meanwhile: memory, descriptors and threads of this
+// process; watches, nodes, ephemeral nodes, connections and sessions of the server.
 //
 // Between rounds everything is put to rest and looked at: what is counted must be what it was after the first round.
 #include "growth.hpp"

@@ -22,8 +22,8 @@ enum class Deed { read, watch, create, transact, lock, lock_in_thread, give_up_l
 inline constexpr std::size_t deeds = 9;
 [[nodiscard]] std::string_view to_string(Deed deed) noexcept;
 
-/// Workers, each with a client and a thread of its own. The same seed gives each worker the same turns; how they meet is
-/// up to the machine.
+/// Workers, each with a client and a thread of its own. The same seed gives each worker the same turns; how they meet
+/// is up to the machine.
 class Workers {
  public:
   /// Each client connects to one of the addresses; every third keeps two sessions. Throws when one cannot connect.

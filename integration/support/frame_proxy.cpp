@@ -153,10 +153,13 @@ struct FrameProxy::Link : std::enable_shared_from_this<Link> {
   }
 };
 
-FrameProxy::FrameProxy(std::uint16_t server_port, const std::string& host)
+FrameProxy::FrameProxy(std::uint16_t server_port, const std::string& host) : FrameProxy{server_port, host, host} {}
+
+FrameProxy::FrameProxy(std::uint16_t server_port, const std::string& host, const std::string& own_host)
     : server_{asio::ip::make_address(host), server_port},
-      acceptor_{context_, tcp::endpoint{server_.address(), 0}},
-      address_{host + ":" + std::to_string(acceptor_.local_endpoint().port())} {
+      acceptor_{context_, tcp::endpoint{asio::ip::make_address(own_host), 0}},
+      address_{(own_host.find(':') == std::string::npos ? own_host : "[" + own_host + "]") + ":" +
+               std::to_string(acceptor_.local_endpoint().port())} {
   accept();
   thread_ = std::thread{[this] { context_.run(); }};
 }

@@ -76,8 +76,9 @@ struct Cut {
 /// Threads: any thread may call anything; a call has taken effect when it returns.
 class FrameProxy {
  public:
-  /// Listens on the address that the server listens on, on a port of its own.
+  /// Listens on the address that the server listens on, or on another one, on a port of its own.
   explicit FrameProxy(std::uint16_t server_port, const std::string& host = "127.0.0.1");
+  FrameProxy(std::uint16_t server_port, const std::string& host, const std::string& own_host);
   ~FrameProxy();
   FrameProxy(const FrameProxy&) = delete;
 

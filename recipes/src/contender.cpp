@@ -16,8 +16,8 @@ using Children = std::vector<std::string>;
 
 constexpr int most_rounds = 16;  // of making a directory that is reaped again at once (docs/faults.md 9)
 
-/// Creates our node and lists the line in one flight; makes the directory if it is missing, and finds the node again if a
-/// reply was lost.
+/// Creates our node and lists the line in one flight; makes the directory if it is missing, and finds the node again if
+/// a reply was lost.
 Awaitable<Result<Children>> join(Session session, const LockRequest& request, PlaceInLine& place) {
   for (int rounds_left = most_rounds;;) {
     place.request();

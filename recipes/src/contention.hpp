@@ -12,8 +12,8 @@ namespace zklock {
 /// The marker of Curator's mutex, between the protection and the sequence number.
 inline constexpr std::string_view mutex_marker = "lock-";
 
-/// The number that the server appended, if `name` ends in the marker and a number as the server writes it: "%010d", which
-/// is negative once the counter has overflowed.
+/// The number that the server appended, if `name` ends in the marker and a number as the server writes it: "%010d",
+/// which is negative once the counter has overflowed.
 [[nodiscard]] std::optional<std::int32_t> parse_sequence(std::string_view name, std::string_view marker) noexcept;
 
 /// Beyond this number names do not order contenders any more: the server's counter wraps, then sticks (docs/faults.md

@@ -10,8 +10,8 @@
 namespace zklock {
 
 /// Marks whose call into the library is under way on this thread: its callbacks find their driver by it. One call at a
-/// time in the whole process, since the library keeps a request counter and a text buffer in static variables (4.9); but
-/// for a close on its own thread, which may take seconds, and can at worst skip a number. Calls do not nest.
+/// time in the whole process, since the library keeps a request counter and a text buffer in static variables (4.9);
+/// but for a close on its own thread, which may take seconds, and can at worst skip a number. Calls do not nest.
 class CClientDriver::CallScope {
  public:
   explicit CallScope(CClientDriver* driver) : lock_{one_at_a_time_} { current_ = driver; }
@@ -24,8 +24,8 @@ class CClientDriver::CallScope {
   std::lock_guard<std::mutex> lock_;
 };
 
-/// What the library calls: each copies, finds the request by its id, and queues. No user code runs inside, but for the sinks of the
-/// caller's logger.
+/// What the library calls: each copies, finds the request by its id, and queues. No user code runs inside, but for the
+/// sinks of the caller's logger.
 struct CClientDriver::Callbacks {
   static void on_session(zhandle_t*, int type, int state, const char* path, void* context) noexcept;
   static void on_watch(zhandle_t*, int type, int state, const char* path, void* context) noexcept;

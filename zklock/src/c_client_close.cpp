@@ -54,6 +54,13 @@ void CClientDriver::close(CloseMode mode, error_code reason, std::function<void(
   retiring_ = true;
 }
 
+void CClientDriver::abandon() {
+  if (!end_) end(make_error_code(Error::closing));
+  stop();
+  while (!inbox_.empty()) deliver();
+  when_closed_.clear();
+}
+
 /// Gives the handle back to the library.
 void CClientDriver::let_go(CloseMode mode) {
   if (mode == CloseMode::abortive) readiness_.shut_down();

@@ -178,7 +178,8 @@ Client::Client(asio::any_io_executor executor, ClientConfig config)
     : Client{
           start(std::make_shared<Runtime>(std::move(executor)), validated(std::move(config)), make_c_client_driver)} {}
 
-/// In a forked child the connection is the parent's, and its threads are not there: nothing may be touched, so it leaks.
+/// In a forked child the connection is the parent's, and its threads are not there: nothing may be touched, so it
+/// leaks.
 Client::~Client() {
   if (!ref_) return;
   if (in_forked_child()) {

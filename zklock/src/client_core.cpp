@@ -32,6 +32,9 @@ void ClientCore::start() {
                                             if (!self || self->closing_) return;
                                             for (const auto& keeper : self->keepers_) keeper->set_servers(addresses);
                                           });
+  runtime_->at_end_of_context(weak_from_this(), [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->abandon();
+  });
   set_servers(target_.servers);
 }
 
@@ -81,6 +84,14 @@ void ClientCore::close(CloseMode mode, Handler<> handler) {
     keeper->close(mode, [self = shared_from_this()] {
       if (--self->open_keepers_ == 0) self->finish_close();
     });
+}
+
+void ClientCore::abandon() {
+  closing_ = closed_ = true;
+  servers_->close();
+  for (const auto& keeper : keepers_) keeper->abandon();
+  states_.publish(ConnectionState::closed);
+  close_waiters_.clear();
 }
 
 void ClientCore::finish_close() {

@@ -27,6 +27,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
 
   void start();
   void close(CloseMode mode, Handler<> handler);
+  /// The executor has come to its end, and nothing runs any more: lets go of every handler, so that none keeps us
+  /// alive.
+  void abandon();
   /// A retry's turn, which is now or later.
   [[nodiscard]] Clock::time_point take_retry_turn() { return retries_.take_turn(Clock::now()); }
 

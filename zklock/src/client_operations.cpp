@@ -252,9 +252,9 @@ Awaitable<Result<Outcomes<>>> remove_with_guarantee(ClientRef client, std::strin
 // ---- set_data
 // ------------------------------------------------------------------------------------------------------------
 
-/// The version is used up: by us, or by somebody else who may have written the same. Success if the node is as our write
-/// would have left it and that is good enough; bad_version if it was certainly another write; else what the doubt is
-/// about.
+/// The version is used up: by us, or by somebody else who may have written the same. Success if the node is as our
+/// write would have left it and that is good enough; bad_version if it was certainly another write; else what the doubt
+/// is about.
 error_code judge(const DataResult& node, const std::string& data, SetDataOptions options, Doubt doubt) {
   const error_code taken = make_error_code(Error::bad_version);
   if (node.stat.version != options.version + 1) return doubt.end(taken);

@@ -17,8 +17,8 @@ struct ClockHand {
   static void set(rep now) noexcept;
   /// It runs again.
   static void let_go() noexcept;
-  /// When the next timer is due, as far as Asio has looked since forget_due: never later than it is, and earlier only if
-  /// one has been cancelled.
+  /// When the next timer is due, as far as Asio has looked since forget_due: never later than it is, and earlier only
+  /// if one has been cancelled.
   static rep due() noexcept;
   static void forget_due() noexcept;
 };

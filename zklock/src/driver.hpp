@@ -58,8 +58,8 @@ struct Reply {
   std::vector<std::string> children{};
   Stat stat{};
   Acl acl{};
-  /// Of a multi, one for each part, with or without an error: paths of what was created, Stats of what was set, and in a
-  /// failed one the error of the part that failed, rolled_back of the others.
+  /// Of a multi, one for each part, with or without an error: paths of what was created, Stats of what was set, and in
+  /// a failed one the error of the part that failed, rolled_back of the others.
   std::vector<Reply> parts{};
 };
 
@@ -123,6 +123,9 @@ class Driver {
   /// Ends the connection; requests not answered and watches not fired complete with `reason`. `closed` is called once
   /// it is done.
   virtual void close(CloseMode mode, error_code reason, std::function<void()> closed) = 0;
+
+  /// The executor has come to its end: closes abortively, and hands over what is under way within this call.
+  virtual void abandon() = 0;
 
   /// Where to connect from now on. A connection to a server that is not among them is given up; any other stays.
   virtual void set_servers(std::vector<std::string> servers) = 0;

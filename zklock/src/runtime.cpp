@@ -4,7 +4,10 @@
 
 #include <zklock/error.hpp>
 
+#include <boost/asio/execution/context_as.hpp>
+#include <boost/asio/execution_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/query.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/system_executor.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -12,6 +15,8 @@
 
 #include <atomic>
 #include <semaphore>
+#include <utility>
+#include <vector>
 
 #include <pthread.h>
 
@@ -92,6 +97,40 @@ bool Runtime::blocking_would_deadlock() const noexcept {
 void Runtime::refuse_after_fork() const {
   if (in_forked_child())
     throw boost::system::system_error{make_error_code(Error::used_after_fork), "in the child process"};
+}
+
+namespace {
+
+/// A context shuts its services down in the reverse order of their making: this one, made after the strands', before
+/// them and before the scheduler, which destroys what is queued.
+class EndOfContext : public asio::execution_context::service {
+ public:
+  using key_type = EndOfContext;
+  static inline asio::execution_context::id id;
+
+  explicit EndOfContext(asio::execution_context& context) : service{context} {}
+
+  void add(std::weak_ptr<void> owner, std::function<void()> task) {
+    const std::lock_guard lock{mutex_};
+    std::erase_if(tasks_, [](const auto& each) { return each.first.expired(); });
+    tasks_.emplace_back(std::move(owner), std::move(task));
+  }
+
+ private:
+  void shutdown() override {
+    for (const auto& [owner, task] : std::exchange(tasks_, {})) task();
+  }
+
+  std::mutex mutex_;
+  std::vector<std::pair<std::weak_ptr<void>, std::function<void()>>> tasks_;
+};
+
+}  // namespace
+
+void Runtime::at_end_of_context(std::weak_ptr<void> owner, std::function<void()> task) {
+  if (!given_) return;
+  auto& context = asio::query(given_, asio::execution::context_as<asio::execution_context&>);
+  asio::use_service<EndOfContext>(context).add(std::move(owner), std::move(task));
 }
 
 void Runtime::flush() {

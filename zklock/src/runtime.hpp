@@ -5,6 +5,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -51,6 +52,9 @@ class Runtime {
   /// Throws Error::used_after_fork: the threads, and whatever they held locked, are the parent's.
   void refuse_after_fork() const;
   [[nodiscard]] bool has_own_thread() const noexcept { return io_ != nullptr; }
+  /// On a given executor: calls `task` when its context shuts down, and what is queued there will never run, if the
+  /// owner is still there.
+  void at_end_of_context(std::weak_ptr<void> owner, std::function<void()> task);
   /// With threads of our own: waits until everything posted to the I/O thread so far has run.
   void flush();
 

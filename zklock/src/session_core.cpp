@@ -24,6 +24,13 @@ void SessionCore::close(CloseMode mode, std::function<void()> closed) {
   enter(SessionState::closed);
 }
 
+void SessionCore::abandon() {
+  expiry_.cancel();
+  on_state = nullptr;
+  if (!is_final(state())) enter(SessionState::closed);
+  driver_->abandon();
+}
+
 SessionCredentials SessionCore::credentials() const {
   const std::lock_guard lock{credentials_mutex_};
   return credentials_;

@@ -40,6 +40,8 @@ class SessionCore final : public LinkListener, public std::enable_shared_from_th
   void start();
   /// `closed` is called once the driver has let go. Idempotent.
   void close(CloseMode mode, std::function<void()> closed = {});
+  /// The executor has come to its end.
+  void abandon();
   /// The one owner's listener; called after the state is published.
   std::function<void(SessionState)> on_state;
 

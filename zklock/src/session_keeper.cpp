@@ -135,6 +135,14 @@ void SessionKeeper::await_session(Deadline deadline, std::string prefix, Handler
 // ---- the end
 // -------------------------------------------------------------------------------------------------------------
 
+void SessionKeeper::abandon() {
+  refusal_ = make_error_code(Error::closed);
+  answer_waiters(refusal_);
+  for (const auto& each : std::exchange(retired_, {})) each->session->abandon();
+  if (session_) session_->abandon();
+  states_.publish(ConnectionState::closed);
+}
+
 void SessionKeeper::close(CloseMode mode, std::function<void()> closed) {
   refusal_ = make_error_code(Error::closed);
   answer_waiters(refusal_);

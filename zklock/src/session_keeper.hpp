@@ -34,6 +34,8 @@ class SessionKeeper final : public std::enable_shared_from_this<SessionKeeper> {
   void set_servers(const std::vector<std::string>& servers);
   void await_session(Deadline deadline, std::string prefix, Handler<Session> handler);
   void close(CloseMode mode, std::function<void()> closed);
+  /// The executor has come to its end.
+  void abandon();
 
   // any thread
   [[nodiscard]] ConnectionState state() const { return states_.get(); }

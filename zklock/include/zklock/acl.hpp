@@ -52,9 +52,9 @@ using Acl = std::vector<AclEntry>;
 /// without a ':'. Empty when nothing is wrong.
 [[nodiscard]] std::string_view find_acl_flaw(const Acl& acl) noexcept;
 
-/// Who may do what with a node that is created without an ACL of its own: called with the node's full path at the server,
-/// chroot and namespace included, on the thread that creates it. If it throws, the create fails with Error::invalid_acl.
-/// Curator's ACLProvider.
+/// Who may do what with a node that is created without an ACL of its own: called with the node's full path at the
+/// server, chroot and namespace included, on the thread that creates it. If it throws, the create fails with
+/// Error::invalid_acl. Curator's ACLProvider.
 using AclProvider = std::function<Acl(const std::string& path)>;
 
 /// Credentials: "digest" and "user:password", for example.

@@ -47,8 +47,8 @@ struct ClientConfig {
   AclProvider acl_provider{};
   /// What compressed data go through; none: gzip, as Curator's.
   std::shared_ptr<const Codec> codec{};
-  /// The servers' jute.maxbuffer: the largest request, in bytes, that they take. A larger one is refused here, since they
-  /// would drop the connection.
+  /// The servers' jute.maxbuffer: the largest request, in bytes, that they take. A larger one is refused here, since
+  /// they would drop the connection.
   std::size_t max_buffer = 1'048'575;
   /// Who we are, in lock nodes: 1 to 128 bytes of UTF-8, no ':' and no control characters. Empty: "<host>-<pid>-<8 hex
   /// digits>".
@@ -154,8 +154,8 @@ class ClientHandle : public ClientOperations {
   [[nodiscard]] bool in_forked_child() const noexcept;
 };
 
-/// Keeps a session with the ensemble, or several: connects when constructed, reconnects, and makes a new session when one
-/// is lost. The destructor closes.
+/// Keeps a session with the ensemble, or several: connects when constructed, reconnects, and makes a new session when
+/// one is lost. The destructor closes.
 ///
 /// Threads: any thread may call anything but the destructor. `Client{config}` runs one thread for I/O, so that no
 /// handler of yours, however slow, can starve the heartbeats and lose the locks; handlers without an executor of their
@@ -164,8 +164,8 @@ class ClientHandle : public ClientOperations {
 /// pauses, or sessions expire; handlers without an executor of their own run on it. Handlers on it may run between two
 /// replies, on the thread that does the I/O, whatever other threads it has: keep them short.
 ///
-/// The destructor waits for the handlers without an executor of their own that are still to run, and, if a server's name is
-/// being looked up, for the system's resolver to give up.
+/// The destructor waits for the handlers without an executor of their own that are still to run, and, if a server's
+/// name is being looked up, for the system's resolver to give up.
 class Client : public ClientHandle {
  public:
   /// Connects in the background. Throws boost::system::system_error: Error::invalid_connect_string, invalid_timeout,
@@ -182,9 +182,9 @@ class Client : public ClientHandle {
   /// Throws boost::system::system_error with Error::invalid_connect_string.
   void update_server_list(const std::string& connect_string);
 
-  /// Ends the sessions: the server deletes their ephemeral nodes, and so frees their locks, at once if it can be reached,
-  /// else when the session's time is up. Whatever is under way completes with Error::closing. Bounded (some five
-  /// seconds), idempotent.
+  /// Ends the sessions: the server deletes their ephemeral nodes, and so frees their locks, at once if it can be
+  /// reached, else when the session's time is up. Whatever is under way completes with Error::closing. Bounded (some
+  /// five seconds), idempotent.
   ///
   /// Signature     void(error_code)
   /// Errors        none
@@ -199,8 +199,8 @@ class Client : public ClientHandle {
   /// async_close there.
   void close();
 
-  /// As close, but does not tell the servers: the connections are cut, and ephemeral nodes stay until the sessions' time
-  /// is up. Quick, whatever the servers do.
+  /// As close, but does not tell the servers: the connections are cut, and ephemeral nodes stay until the sessions'
+  /// time is up. Quick, whatever the servers do.
   void abort();
 
  private:

@@ -61,9 +61,9 @@ void start_client_sync(ClientRef client, std::string path, Handler<> handler);
 ///     ClientConfig::operation_timeout in all, retries included (Error::timed_out);
 ///   - is tried again after a failure that may pass, a lost link or an expired session above all, as
 ///     ClientConfig::retry says, and within ClientConfig::max_retries_per_second;
-///   - is not done twice: where a reply was lost, what is at the server is looked at before it is tried again. Where that
-///     cannot tell (a sequential node without protection, a transaction), the operation fails with the ambiguous error
-///     instead;
+///   - is not done twice: where a reply was lost, what is at the server is looked at before it is tried again. Where
+///     that cannot tell (a sequential node without protection, a transaction), the operation fails with the ambiguous
+///     error instead;
 ///   - otherwise behaves as the operation of Session by the same name: arguments, errors, cancellation, threads. After
 ///     the Client is closed it fails with Error::closed.
 ///
@@ -108,7 +108,8 @@ class ClientOperations {
     return async_set_data(std::move(path), std::move(data), SetDataOptions{}, std::forward<Token>(token));
   }
 
-  /// Does everything that the transaction says, or nothing of it. With several sessions it is the one of its first path.
+  /// Does everything that the transaction says, or nothing of it. With several sessions it is the one of its first
+  /// path.
   ///
   /// Signature     void(error_code, std::vector<TransactionResult>)
   /// Errors        as Session::async_commit

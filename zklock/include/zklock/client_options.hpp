@@ -1,6 +1,7 @@
 // What a Client's operations can be asked to do besides. Curator's words, as values that are filled step by step:
 //
-//   client.async_create("/jobs/7", data, CreateOptions{CreateMode::ephemeral}.creating_parents().with_protection(), ...)
+//   client.async_create("/jobs/7", data,
+//                       CreateOptions{CreateMode::ephemeral}.creating_parents().with_protection(), ...)
 #pragma once
 
 #include <zklock/node_options.hpp>

@@ -27,12 +27,12 @@ struct FailedTry {
 ///     std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept;
 ///     void validate() const;
 ///
-/// wait_before gives the wait before the next try, or nothing when the failure is final. It keeps no state between calls
-/// and must be safe to call from several threads at once. validate throws boost::system::system_error, with
+/// wait_before gives the wait before the next try, or nothing when the failure is final. It keeps no state between
+/// calls and must be safe to call from several threads at once. validate throws boost::system::system_error, with
 /// Error::invalid_retry_policy, when the policy makes no sense; a Client asks it once, when it is constructed.
 ///
-/// Of zklock's own, each that has passed validate() gives waits of 1 ms at least, so that no crowd of clients spins, and
-/// nothing for a negative `retry`.
+/// Of zklock's own, each that has passed validate() gives waits of 1 ms at least, so that no crowd of clients spins,
+/// and nothing for a negative `retry`.
 template <class Policy>
 concept RetryPolicyType = std::copy_constructible<Policy> && requires(const Policy& policy, const FailedTry& failed) {
   { policy.wait_before(failed) }

@@ -142,8 +142,8 @@ class Session {
   ///
   /// Signature     void(error_code, CreateResult)
   /// Errors        no_node (no parent), node_exists, no_children_for_ephemerals, no_auth, invalid_acl, quota_exceeded;
-  ///               invalid_create_mode for a time to live without its mode, and the other way about; invalid_timeout for
-  ///               one out of range; unimplemented for one at a server without zookeeper.extendedTypesEnabled
+  ///               invalid_create_mode for a time to live without its mode, and the other way about; invalid_timeout
+  ///               for one out of range; unimplemented for one at a server without zookeeper.extendedTypesEnabled
   template <asio::completion_token_for<void(error_code, CreateResult)> Token = asio::deferred_t>
   auto async_create(std::string path, std::string data, NodeOptions options, Token&& token = {}) const {
     return detail::initiate<void(error_code, CreateResult), &detail::start_create>(

@@ -20,7 +20,9 @@ inline constexpr std::int32_t any_version = -1;
 /// What async_commit is to do, in this order. A value; filled step by step:
 ///
 ///   Transaction transfer;
-///   transfer.check(lease.node_path()).set_data("/accounts/a", "90", a.version).set_data("/accounts/b", "110", b.version);
+///   transfer.check(lease.node_path())
+///       .set_data("/accounts/a", "90", a.version)
+///       .set_data("/accounts/b", "110", b.version);
 ///
 /// Containers and nodes with a time to live cannot be created in a transaction: the C client cannot read the answer.
 class Transaction {

@@ -20,6 +20,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   void forget(RequestId id) override;
   void forget_watch(const WatchSink& watch) override;
   void close(CloseMode mode, error_code reason, std::function<void()> closed) override;
+  void abandon() override;
   void set_servers(std::vector<std::string> servers) override;
   [[nodiscard]] SessionCredentials credentials() const override { return credentials_; }
   [[nodiscard]] std::chrono::milliseconds session_timeout() const override { return timeout_; }

@@ -103,6 +103,12 @@ void Driver::finish() {
   for (auto& closed : std::exchange(closed_, {})) asio::post(executor_, std::move(closed));
 }
 
+void Driver::abandon() {
+  close(CloseMode::abortive, make_error_code(Error::closing), {});
+  while (!inbox_.empty()) deliver();
+  closed_.clear();
+}
+
 void Driver::set_servers(std::vector<std::string> servers) {
   options_.servers = std::move(servers);
   if (std::find(options_.servers.begin(), options_.servers.end(), server_) == options_.servers.end())

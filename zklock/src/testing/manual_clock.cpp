@@ -36,8 +36,8 @@ void ManualClock::advance(Clock::duration step) noexcept {
   moved_ = true;
 }
 
-/// Asio looks at its timers when the first of them is due by the system's clock, which it hardly ever is: one that is due
-/// at once makes it look.
+/// Asio looks at its timers when the first of them is due by the system's clock, which it hardly ever is: one that is
+/// due at once makes it look.
 void ManualClock::run_ready(asio::io_context& context) {
   std::optional<Timer> wake;
   std::size_t ran = 0;

@@ -8,8 +8,8 @@
 
 namespace zklock::testing {
 
-/// A free TCP port of a loopback address, drawn at random. While this object lives no other Port of any process gets the
-/// number there, whether a server listens on it or not.
+/// A free TCP port of a loopback address, drawn at random. While this object lives no other Port of any process gets
+/// the number there, whether a server listens on it or not.
 ///
 /// It is a socket that is bound and never listens. Linux lets a listener bind beside it when both have SO_REUSEADDR;
 /// ZooKeeper's has it (NIOServerCnxnFactory.configure).

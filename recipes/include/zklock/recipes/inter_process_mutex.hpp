@@ -76,7 +76,7 @@ class InterProcessMutex {
   ///               line, and the attempt starts over, as often as the client's retry policy allows.
   /// Errors        Error::connection_loss (no connection within the client's connection_timeout),
   ///               Error::session_expired (too often), Error::auth_failed, Error::no_auth, Error::closed,
-  ///               Error::closing, Error::sequence_exhausted, Error::no_node (the chroot does not exist),
+  ///               Error::closing, Error::sequence_exhausted, Error::no_node (the directory is deleted time and again),
   ///               Error::no_children_for_ephemerals (the path is an ephemeral node), operation_aborted
   /// Cancellation  terminal, partial, total: all leave no trace.
   /// Threads       any thread may call it; the handler runs on its associated executor.
@@ -85,8 +85,8 @@ class InterProcessMutex {
     return initiate_acquire(detail::Patience{}, std::forward<Token>(token));
   }
 
-  /// As above, for at most `wait` in all; zero or less: one try, without waiting in line, though for a connection, at most
-  /// for the client's connection_timeout.
+  /// As above, for at most `wait` in all; zero or less: one try, without waiting in line, though for a connection, at
+  /// most for the client's connection_timeout.
   ///
   /// Signature     void(error_code, Lease)
   /// Errors        besides the above Error::timed_out. A lock not acquired leaves no trace.

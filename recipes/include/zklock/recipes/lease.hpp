@@ -74,8 +74,8 @@ class [[nodiscard]] Lease {
     return detail::initiate<void(error_code), &detail::start_release>(std::forward<Token>(token), holding_);
   }
 
-  /// Waits until the lock is lost with its session. That somebody deletes the lock's node by hand goes unnoticed until the
-  /// release, which then reports lock_lost.
+  /// Waits until the lock is lost with its session. That somebody deletes the lock's node by hand goes unnoticed until
+  /// the release, which then reports lock_lost.
   ///
   /// Signature     void(error_code)
   /// Completes     with success when the session is over, which is known at the latest one session timeout after the

@@ -60,8 +60,8 @@ std::ostream& operator<<(std::ostream& out, const ExplorationReport& report);
 /// that step; then with pairs of faults. Each run is a Simulation of its own, from the same seed, and must pass what
 /// Simulation::run() checks and the scenario's invariants.
 ///
-/// Deterministic, but for what the scenario brings from elsewhere. Throws std::invalid_argument if options.only is not a
-/// failure's `replay`.
+/// Deterministic, but for what the scenario brings from elsewhere. Throws std::invalid_argument if options.only is not
+/// a failure's `replay`.
 [[nodiscard]] ExplorationReport explore(const Scenario& scenario, const ExplorationOptions& options = {});
 
 }  // namespace zklock::testing

@@ -112,8 +112,8 @@ class FakeEnsemble {
   void accept_connections();
   /// Ends a session as if its time were up: its ephemeral nodes go, its client hears of it when it comes back.
   void expire(std::int64_t session);
-  /// Replies and events, pings included, wait inside the ensemble until release_replies: what a client sends is done, and it
-  /// does not hear of it.
+  /// Replies and events, pings included, wait inside the ensemble until release_replies: what a client sends is done,
+  /// and it does not hear of it.
   void hold_replies(std::int64_t session);
   void hold_all_replies();
   void release_replies();

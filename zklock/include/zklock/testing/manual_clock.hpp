@@ -17,8 +17,8 @@ namespace zklock::testing {
 /// Timers of other types (asio::steady_timer) do not.
 ///
 /// It is for one thread that runs one io_context by the functions below, on which everything lives, Clients included
-/// (`Client{executor, config}`): a thread of its own would wait for a time that does not come, or spin. At most one at a
-/// time; a second one throws std::logic_error.
+/// (`Client{executor, config}`): a thread of its own would wait for a time that does not come, or spin. At most one at
+/// a time; a second one throws std::logic_error.
 class ManualClock {
  public:
   /// Starts at an arbitrary time, the same each time.
@@ -29,8 +29,8 @@ class ManualClock {
 
   [[nodiscard]] Clock::time_point now() const noexcept { return Clock::now(); }
 
-  /// Lets `step` pass at once. Timers that are due then fire in the next run_ready: all together, as after a pause of the
-  /// whole process.
+  /// Lets `step` pass at once. Timers that are due then fire in the next run_ready: all together, as after a pause of
+  /// the whole process.
   void advance(Clock::duration step) noexcept;
 
   /// Runs what is ready until nothing is.

@@ -110,8 +110,8 @@ class Simulation {
   void cancel(std::size_t operation);
 
   /// Runs until all actors have returned, then until nothing is left of them, no ephemeral node, no watch but under
-  /// /zookeeper, and what is to hold at the end does; then closes the clients, and runs until the io_context is out of work. What of that does not happen, and
-  /// operations that complete twice, never or late, are failures.
+  /// /zookeeper, and what is to hold at the end does; then closes the clients, and runs until the io_context is out of
+  /// work. What of that does not happen, and operations that complete twice, never or late, are failures.
   void run();
 
   [[nodiscard]] const std::vector<std::string>& failures() const noexcept { return failures_; }
