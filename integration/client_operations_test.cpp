@@ -133,18 +133,27 @@ TEST_CASE_METHOD(Fixture, "writes whose reply is lost are looked at, not done tw
     REQUIRE(eventually([&] { return proxy.cuts() == 1; }));
     REQUIRE_FALSE(create(observer, "/a", "theirs"));
     proxy.accept_again();
-    CHECK(std::get<0>(creation.get()) == Error::node_exists);
+    CHECK(outcome_of(std::get<0>(creation.get())) == Outcome::ambiguous);  // it may have been ours, and replaced
+    CHECK(std::get<1>(get_data(observer, "/a")).data == "theirs");
   }
   SECTION("create of an ephemeral node that somebody else has") {
     REQUIRE_FALSE(create(observer, "/a", "mine", CreateMode::ephemeral));
     proxy.cut_at({.opcode = Opcode::create2, .point = CutPoint::before_request});
-    CHECK(create(client, "/a", "mine", CreateMode::ephemeral) == Error::node_exists);
+    CHECK(outcome_of(create(client, "/a", "mine", CreateOptions{CreateMode::ephemeral}.idempotent())) ==
+          Outcome::ambiguous);
+    CHECK(create(client, "/a", "mine", CreateOptions{CreateMode::ephemeral}.idempotent()) == Error::node_exists);
+    CHECK(create(client, "/a", "mine", CreateOptions{CreateMode::persistent}.idempotent()) == Error::node_exists);
   }
   SECTION("remove") {
     REQUIRE_FALSE(create(observer, "/a", ""));
     lose_the_reply_of(Opcode::remove);
-    CHECK_FALSE(remove(client, "/a"));
+    CHECK(outcome_of(remove(client, "/a")) == Outcome::ambiguous);  // it is gone, but by whom?
     CHECK(remove(client, "/a") == Error::no_node);
+  }
+  SECTION("remove, where it does not matter by whom") {
+    REQUIRE_FALSE(create(observer, "/a", ""));
+    lose_the_reply_of(Opcode::remove);
+    CHECK_FALSE(remove(client, "/a", RemoveOptions{}.quietly()));
   }
   SECTION("set_data of a version") {
     REQUIRE_FALSE(create(observer, "/a", ""));
@@ -167,7 +176,7 @@ TEST_CASE_METHOD(Fixture, "writes whose reply is lost are looked at, not done tw
     REQUIRE(eventually([&] { return proxy.cuts() == 1; }));
     REQUIRE_FALSE(std::get<0>(set_data(observer, "/a", "theirs")));
     proxy.accept_again();
-    CHECK(std::get<0>(setting.get()) == Error::bad_version);
+    CHECK(outcome_of(std::get<0>(setting.get())) == Outcome::ambiguous);
     CHECK(std::get<1>(get_data(observer, "/a")).data == "theirs");
   }
   SECTION("a transaction: it cannot be looked up, so the doubt is the caller's") {
@@ -300,6 +309,10 @@ TEST_CASE_METHOD(Fixture, "a namespace is a directory that all paths are in, and
   std::string made;
   CHECK_FALSE(create(inside, "/n-", "", CreateMode::persistent_sequential, &made));
   CHECK(made == "/n-0000000001");
+  CHECK_FALSE(create(inside, "/", "", CreateMode::persistent_sequential, &made));  // a child, not a brother
+  CHECK(made == "/0000000002");
+  CHECK(children("/app") == std::vector<std::string>{"blue"});
+  CHECK_FALSE(remove(inside, made));
   {
     const InterProcessMutex mutex{inside, "/locks/m"};
     const Lease lease = acquire(mutex);
@@ -319,6 +332,11 @@ TEST_CASE_METHOD(Fixture, "a namespace is a directory that all paths are in, and
 
 TEST_CASE_METHOD(Fixture, "what a client is asked to do after it is closed is refused") {
   client.close();
+  const auto [error, results] = outcome_of_operation<TransactionResults>(
+      [&](auto token) { client.async_commit(Transaction{}.check("/").check("/"), std::move(token)); });
+  CHECK(error == Error::closed);
+  REQUIRE(results.size() == 2);
+  CHECK(results[1].error == Error::closed);
   CHECK(std::get<0>(get_data(client, "/")) == Error::closed);
   CHECK(create(client, "/a", "") == Error::closed);
   CHECK(remove(client, "/a", RemoveOptions{}.guaranteed()) == Error::closed);

@@ -239,6 +239,24 @@ TEST_CASE("a callback hears of every state, in order, until its subscription end
   CHECK_THROWS_AS(client.subscribe({}), boost::system::system_error);
 }
 
+TEST_CASE("a stream that goes takes its wait along, and one wait at a time is enough") {
+  const Client client = make_client(shared_server(), timeout);
+  REQUIRE(client.wait_connected(20s));
+  Pending<ConnectionState> first;
+  Pending<ConnectionState> second;
+  Pending<ConnectionState> third;
+  {
+    StateStream states = client.states();
+    states.async_next(first.handler());
+    CHECK_FALSE(std::get<0>(first.get()));
+    states.async_next(second.handler());
+    states.async_next(third.handler());
+    CHECK(std::get<0>(third.get()) == Error::invalid_state);
+    CHECK_FALSE(second.ready());
+  }
+  CHECK(std::get<0>(second.get()) == asio::error::operation_aborted);
+}
+
 TEST_CASE("log lines say which session, path and operation they are about", "[faults]") {
   std::ostringstream text;
   {

@@ -41,3 +41,37 @@ TEST_CASE("a crowd whose link was lost comes back no faster than the client allo
   // In no second more than what was saved up and what comes in.
   for (std::size_t i = 2 * rate; i < tries.size(); ++i) CHECK(tries[i] - tries[i - 2 * rate] >= 1s);
 }
+
+TEST_CASE("also when it has waited for the connection for longer than all its turns take") {
+  constexpr int crowd = 500;
+  constexpr int rate = 50;
+  Simulation simulation;
+  Client& client = simulation.client("a", {.session_timeout = 10s,
+                                           .connection_timeout = 1h,
+                                           .operation_timeout = 1h,
+                                           .retry = RetryNTimes{5, 1ms},
+                                           .max_retries_per_second = rate});
+  const auto run = [&](Clock::duration wait) { simulation.clock().run_for(simulation.context(), wait); };
+  run(1s);
+  simulation.ensemble().hold_all_replies();
+  int done = 0;
+  for (int i = 0; i < crowd; ++i)
+    client.async_get_data("/", asio::bind_executor(simulation.executor(), [&](error_code error, const DataResult&) {
+                            if (!error) ++done;
+                          }));
+  run(100ms);
+  simulation.ensemble().refuse_connections();
+  simulation.ensemble().cut_all();
+  run(10min);
+  std::vector<Clock::time_point> tries;
+  simulation.ensemble().on_call([&](const FakeCall& call) {
+    if (call.operation == "get_data" && !call.applied) tries.push_back(Clock::now());
+    return FakeFault::none;
+  });
+  simulation.ensemble().release_replies();
+  simulation.ensemble().accept_connections();
+  run(60s);
+  CHECK(done == crowd);
+  REQUIRE(tries.size() >= crowd);
+  for (std::size_t i = 2 * rate; i < tries.size(); ++i) CHECK(tries[i] - tries[i - 2 * rate] >= 1s);
+}

@@ -1,6 +1,5 @@
-#include "support/catch.hpp"
-
 #include "client_core.hpp"
+#include "support/catch.hpp"
 
 using namespace zklock;
 

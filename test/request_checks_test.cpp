@@ -1,6 +1,6 @@
-#include "support/catch.hpp"
-
 #include "request_checks.hpp"
+
+#include "support/catch.hpp"
 
 using namespace zklock;
 using namespace std::chrono_literals;

@@ -89,9 +89,9 @@ bool may_start_over(error_code error) {
 Awaitable<Result<Lease>> acquire(ClientHandle client, LockRequest request) {
   detail::RetryLoop loop{client, "acquire", request.directory};
   for (;;) {
-    const auto [no_session, session] = co_await client.async_session(request.directory, use_tuple);
-    if (no_session) co_return no_session;  // has had its time: not to be retried
-    auto lease = co_await attempt(session, request, client.client_id());
+    const auto session = co_await loop.session();
+    if (!session) co_return session.error();  // has had its time: not to be retried
+    auto lease = co_await attempt(*session, request, client.client_id());
     if (lease || !may_start_over(lease.error())) co_return std::move(lease);
     if (const error_code error = co_await loop.next(lease.error())) co_return error;
   }

@@ -13,7 +13,8 @@ namespace zklock {
 
 void CClientDriver::Callbacks::answer(const void* id, Reply reply) {
   if (current_)
-    current_->answer(to_id(id), std::move(reply));  // nobody during zookeeper_close, when all have been answered
+    current_->answer_from_server(to_id(id),
+                                 std::move(reply));  // nobody during zookeeper_close, when all have been answered
 }
 
 void CClientDriver::Callbacks::on_session(zhandle_t*, int, int, const char*, void*) noexcept {

@@ -101,9 +101,12 @@ int CClientDriver::process(int bits) {
   int rc = ZOK;
   int packets = 0;
   do {
-    const bool ping_reply = ping_sent_ != Clock::time_point{} && at_ping_reply();
+    const bool ping_reply = !pings_.empty() && at_ping_reply();
     rc = zookeeper_process(handle_, bits);
-    if (rc == ZOK && ping_reply) note_contact(std::exchange(ping_sent_, {}));
+    if (rc == ZOK && ping_reply) {
+      note_contact(pings_.front());
+      pings_.pop_front();
+    }
     bits = readable;  // each call reads one packet at most
   } while (rc == ZOK && ++packets < packets_per_turn);
   return rc;
@@ -156,7 +159,7 @@ int CClientDriver::ask_interest(int& socket, int& interest, Clock::time_point& d
   timeval wait{0, 0};
   const auto now = Clock::now();
   if (connected() && now - last_sent_ >= session_timeout_ / 3 - 2ms) {
-    if (ping_sent_ == Clock::time_point{}) ping_sent_ = now;
+    pings_.push_back(now);
     note_sent(now);
   }
   const CallScope scope{this};
@@ -182,7 +185,7 @@ void CClientDriver::observe() {
   if (link == link_) return;
   link_ = link;
   states_.push_back(link);
-  ping_sent_ = {};
+  pings_.clear();
   if (link != LinkState::connected) return;
   note_sent(Clock::now());
   if (handshake_began != Clock::time_point::max()) note_contact(handshake_began);

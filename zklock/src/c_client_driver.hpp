@@ -60,6 +60,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   int call_create(const Request& request, void* context);
   int call_multi(Request& request, RequestId id);
   void answer_multi(RequestId id, int rc);
+  void answer_from_server(RequestId id, Reply reply);
   void answer(RequestId id, Reply reply);
   void fire(WatchTable::Id entry, WatchEventType type);
   void drop_unused_watches();
@@ -126,7 +127,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
 
   // What the server is known to have heard from us: when it was sent.
   Clock::time_point last_sent_{};
-  Clock::time_point ping_sent_{};  // since then, at the earliest, a ping is under way; the epoch: none is
+  std::deque<Clock::time_point> pings_;  // under way: when each was sent, at the earliest
   Clock::time_point contact_{};
   Clock::time_point reported_contact_{};
 

@@ -98,7 +98,6 @@ void CClientDriver::forget(RequestId id) {
 void CClientDriver::answer(RequestId id, Reply reply) {
   std::optional<Pending> pending = requests_.take(id);
   if (!pending) return;
-  if (!reply.error || outcome_of(reply.error) == Outcome::not_applied) note_contact(pending->sent);
   if (pending->watch_entry) {
     const bool is_set = !reply.error || (pending->operation == Operation::exists && reply.error == Error::no_node);
     if (watches_.finish(pending->watch_entry, is_set, std::move(pending->watch)))
@@ -107,12 +106,19 @@ void CClientDriver::answer(RequestId id, Reply reply) {
   if (pending->sink) inbox_.push_back({.sink = std::move(pending->sink), .reply = std::move(reply), .watch = {}});
 }
 
+/// The library calls back also for what it could not send, or has lost; only a server's own word proves a contact.
+void CClientDriver::answer_from_server(RequestId id, Reply reply) {
+  const Pending* pending = requests_.find(id);
+  if (pending && (!reply.error || outcome_of(reply.error) == Outcome::not_applied)) note_contact(pending->sent);
+  answer(id, std::move(reply));
+}
+
 void CClientDriver::answer_multi(RequestId id, int rc) {
   const Pending* pending = requests_.find(id);
   if (!pending || !pending->multi) return;
   const std::shared_ptr<MultiCall> multi = pending->multi;
   std::erase(unanswered_multis_, multi);
-  answer(id, multi->to_reply(rc));
+  answer_from_server(id, multi->to_reply(rc));
 }
 
 void CClientDriver::fire(WatchTable::Id entry, WatchEventType type) {

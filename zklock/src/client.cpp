@@ -34,6 +34,9 @@ ClientConfig validated(ClientConfig config) {
   for (const AuthInfo& auth : config.auth)
     if (auth.scheme.empty() || auth.scheme.find('\0') != std::string::npos)
       refuse(Error::bad_arguments, "auth without a scheme");
+  for (const AuthInfo& auth : config.auth)
+    if (auth.scheme.size() + auth.credential.size() + 64 > config.max_buffer)
+      refuse(Error::payload_too_large, "auth larger than max_buffer");
   config.retry.validate();
   if (!config.codec) config.codec = std::make_shared<GzipCodec>();
   if (config.client_id.empty()) config.client_id = make_client_id();
@@ -81,13 +84,21 @@ namespace detail {
 
 std::string prefix_of(const ClientRef& client) { return existing(client).chroot() + client.name_space(); }
 SessionKeeper& keeper_of(const ClientRef& client, const std::string& path) {
-  return existing(client).keeper_of(prefix_of(client) + path);
+  refuse_after_fork(existing(client));
+  const std::string prefix = prefix_of(client);
+  return client->keeper_of(path == "/" && !prefix.empty() ? prefix : prefix + path);
 }
 
 }  // namespace detail
 
-ConnectionState ClientHandle::state() const { return existing(ref_).state(); }
-StateStream ClientHandle::states() const { return StateStream{existing(ref_).subscribe()}; }
+ConnectionState ClientHandle::state() const {
+  detail::refuse_after_fork(existing(ref_));
+  return ref_->state();
+}
+StateStream ClientHandle::states() const {
+  detail::refuse_after_fork(existing(ref_));
+  return StateStream{ref_->subscribe()};
+}
 StateStream ClientHandle::states(const std::string& path) const {
   return StateStream{detail::keeper_of(ref_, path).subscribe()};
 }

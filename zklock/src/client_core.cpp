@@ -75,7 +75,7 @@ void ClientCore::on_state(ConnectionState state) {
 // -------------------------------------------------------------------------------------------------------------
 
 void ClientCore::close(CloseMode mode, Handler<> handler) {
-  if (closed_) return deliver_later(runtime_->serial(), std::move(handler), error_code{});
+  if (closed_) return deliver_later(*runtime_, std::move(handler), error_code{});
   close_waiters_.push_back(std::move(handler));
   if (std::exchange(closing_, true)) return;
   servers_->close();

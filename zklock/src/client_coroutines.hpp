@@ -69,9 +69,9 @@ Awaitable<Result<Outcomes<Results...>>> repeat(ClientRef client, std::string_vie
                                                Step step) {
   const ClientHandle handle{client};
   for (RetryLoop loop{handle, operation, path};;) {
-    const auto [no_session, session] = co_await handle.async_session(path, use_tuple);
-    if (no_session) co_return no_session;
-    auto outcome = co_await step(session);
+    const auto session = co_await loop.session();
+    if (!session) co_return session.error();
+    auto outcome = co_await step(*session);
     if (const error_code error = std::get<0>(outcome); !error || !may_try_again(error)) {
       if (error) co_return error;
       co_return std::apply([](error_code, auto&&... each) { return Outcomes<Results...>{std::move(each)...}; },

@@ -40,8 +40,16 @@ std::string protected_path(const std::string& path) {
   return join_path(parent_path(path), name);
 }
 
+/// Between tries of what goes on in the background.
+Awaitable<void> pause_in_background(ClientHandle client, int round) {
+  const Clock::duration wait =
+      std::min<Clock::duration>(std::chrono::milliseconds{100 << std::min(round, 10)}, std::chrono::seconds{10});
+  Timer timer{client.get_executor(), std::max(Clock::now() + wait, client.ref()->take_retry_turn())};
+  co_await timer.async_wait(use_tuple);
+}
+
 Awaitable<void> find_and_remove(ClientHandle client, std::string path, CreateMode mode) {
-  for (RetryLoop loop{client, "clean up", path};;) {
+  for (int round = 0;; ++round) {
     const auto [no_session, session] = co_await client.async_session(path, Deadline{}, use_tuple);
     if (no_session) co_return;
     auto found = co_await find_node(session, std::string{parent_path(path)}, std::string{node_name(path)}, mode);
@@ -49,6 +57,7 @@ Awaitable<void> find_and_remove(ClientHandle client, std::string path, CreateMod
     if (found && found->path.empty()) co_return;
     if (found) error = co_await remove_for_sure(session, found->path);
     if (!may_try_again(error)) co_return;
+    co_await pause_in_background(client, round);
   }
 }
 
@@ -69,9 +78,9 @@ class Creation {
 
   Awaitable<Result<CreateResult>> run() {
     for (RetryLoop loop{client_, "create", path_};;) {
-      const auto [no_session, session] = co_await client_.async_session(path_, use_tuple);
-      if (no_session) co_return doubt_.end(no_session);
-      auto result = co_await attempt(session);
+      const auto session = co_await loop.session();
+      if (!session) co_return doubt_.end(session.error());
+      auto result = co_await attempt(*session);
       if (result) co_return std::move(result);
       const error_code error = result.error();
       doubt_.note(error);
@@ -126,20 +135,18 @@ class Creation {
     co_return co_await create_path(session, std::move(down_to), std::move(parents));
   }
 
-  /// The node exists: made by us, or by somebody else who may have made the same. Success if it is as ours would be and
-  /// that is good enough; node_exists if it is certainly somebody else's; else what the doubt is about.
+  /// The node exists: made by us, or by somebody else, who may have made the same. Success if it is as ours would be and
+  /// that is good enough.
   Awaitable<Result<CreateResult>> take_existing(Session session) {
     auto [error, node] = co_await session.async_get_data(path_, use_tuple);
     if (error) co_return error;
-    const bool dies_with_us = node.stat.ephemeral_owner == session.id();
-    const bool ours = node.data == data_ && is_ephemeral(options_.node().mode) == dies_with_us;
-    if (ours && options_.is_idempotent()) {
+    const std::int64_t owner = is_ephemeral(options_.node().mode) ? session.id() : 0;
+    if (options_.is_idempotent() && node.data == data_ && node.stat.ephemeral_owner == owner) {
       CreateResult existing{path_, node.stat};
       co_return existing;
     }
     if (!options_.set_version()) {
       judged_ = true;
-      if (node.stat.version == 0 && !ours) doubt_ = {};
       co_return make_error_code(Error::node_exists);
     }
     auto [not_set, stat] = co_await session.async_set_data(path_, data_, *options_.set_version(), use_tuple);
@@ -197,10 +204,10 @@ Awaitable<Result<Outcomes<>>> remove(ClientRef client, std::string path, RemoveO
   const ClientHandle handle{client};
   Doubt doubt;
   for (RetryLoop loop{handle, "remove", path};;) {
-    const auto [no_session, session] = co_await handle.async_session(path, use_tuple);
-    if (no_session) co_return doubt.end(no_session);
-    const error_code error = co_await remove_once(session, path, options);
-    const bool gone_is_fine = doubt || options.missing == RemoveOptions::Missing::is_fine;
+    const auto session = co_await loop.session();
+    if (!session) co_return doubt.end(session.error());
+    const error_code error = co_await remove_once(*session, path, options);
+    const bool gone_is_fine = options.missing == RemoveOptions::Missing::is_fine;
     if (!error || (error == Error::no_node && gone_is_fine)) co_return Outcomes<>{};
     if (!may_try_again(error)) co_return doubt.end(error);
     doubt.note(error);
@@ -211,13 +218,12 @@ Awaitable<Result<Outcomes<>>> remove(ClientRef client, std::string path, RemoveO
 /// For as long as the client lives, until the server has answered.
 Awaitable<void> remove_at_last(ClientRef client, std::string path, RemoveOptions options) {
   const ClientHandle handle{client};
-  for (;;) {
+  for (int round = 0;; ++round) {
     const auto [no_session, session] = co_await handle.async_session(path, Deadline{}, use_tuple);
     if (no_session) co_return;
     const error_code error = co_await remove_once(session, path, options);
     if (!may_try_again(error)) co_return;
-    Timer pause{handle.get_executor(), handle.ref()->take_retry_turn()};
-    co_await pause.async_wait(use_tuple);
+    co_await pause_in_background(handle, round);
   }
 }
 
@@ -252,14 +258,10 @@ Awaitable<Result<Outcomes<>>> remove_with_guarantee(ClientRef client, std::strin
 // ---- set_data
 // ------------------------------------------------------------------------------------------------------------
 
-/// The version is used up: by us, or by somebody else who may have written the same. Success if the node is as our
-/// write would have left it and that is good enough; bad_version if it was certainly another write; else what the doubt
-/// is about.
-error_code judge(const DataResult& node, const std::string& data, SetDataOptions options, Doubt doubt) {
-  const error_code taken = make_error_code(Error::bad_version);
-  if (node.stat.version != options.version + 1) return doubt.end(taken);
-  if (node.data != data) return taken;
-  return options.idempotence == SetDataOptions::Idempotence::on ? error_code{} : doubt.end(taken);
+/// The version is used up, by us or by somebody else, who may have written the same: whether the node is as our write
+/// would have left it.
+bool is_as_written(const DataResult& node, const std::string& data, std::int32_t version) {
+  return node.data == data && node.stat.version == std::int64_t{version} + 1;
 }
 
 Awaitable<Result<Outcomes<Stat>>> set_data(ClientRef client, std::string path, std::string data,
@@ -270,18 +272,14 @@ Awaitable<Result<Outcomes<Stat>>> set_data(ClientRef client, std::string path, s
   const ClientHandle handle{client};
   Doubt doubt;
   for (RetryLoop loop{handle, "set_data", path};;) {
-    const auto [no_session, session] = co_await handle.async_session(path, use_tuple);
-    if (no_session) co_return doubt.end(no_session);
-    auto [error, stat] = co_await session.async_set_data(path, data, options.version, use_tuple);
+    const auto session = co_await loop.session();
+    if (!session) co_return doubt.end(session.error());
+    auto [error, stat] = co_await session->async_set_data(path, data, options.version, use_tuple);
     if (!error) co_return Outcomes<Stat>{stat};
-    if (error == Error::bad_version && (doubt || options.idempotence == SetDataOptions::Idempotence::on)) {
-      auto [unread, node] = co_await session.async_get_data(path, use_tuple);
-      if (!unread) {
-        const error_code verdict = judge(node, data, options, doubt);
-        if (verdict) co_return verdict;
-        co_return Outcomes<Stat>{node.stat};
-      }
-      error = unread;
+    if (error == Error::bad_version && options.idempotence == SetDataOptions::Idempotence::on) {
+      auto [unread, node] = co_await session->async_get_data(path, use_tuple);
+      if (!unread && is_as_written(node, data, options.version)) co_return Outcomes<Stat>{node.stat};
+      if (may_try_again(unread)) error = unread;
     }
     if (!may_try_again(error)) co_return doubt.end(error);
     doubt.note(error);
@@ -296,9 +294,9 @@ Awaitable<Result<Outcomes<>>> set_acl(ClientRef client, std::string path, Acl ac
   const ClientHandle handle{client};
   Doubt doubt;
   for (RetryLoop loop{handle, "set_acl", path};;) {
-    const auto [no_session, session] = co_await handle.async_session(path, use_tuple);
-    if (no_session) co_return doubt.end(no_session);
-    const auto [error] = co_await session.async_set_acl(path, acl, acl_version, use_tuple);
+    const auto session = co_await loop.session();
+    if (!session) co_return doubt.end(session.error());
+    const auto [error] = co_await session->async_set_acl(path, acl, acl_version, use_tuple);
     if (!error) co_return Outcomes<>{};
     if (!may_try_again(error)) co_return doubt.end(error);
     doubt.note(error);
@@ -312,9 +310,9 @@ Awaitable<Result<Outcomes<TransactionResults>>> commit(ClientRef client, Transac
   const ClientHandle handle{client};
   const std::string path = transaction.operations().empty() ? "/" : transaction.operations().front().path;
   for (RetryLoop loop{handle, "commit", path};;) {
-    const auto [no_session, session] = co_await handle.async_session(path, use_tuple);
-    if (no_session) co_return no_session;
-    auto [error, done] = co_await session.async_commit(transaction, use_tuple);
+    const auto session = co_await loop.session();
+    if (!session) co_return session.error();
+    auto [error, done] = co_await session->async_commit(transaction, use_tuple);
     *results = std::move(done);
     if (!error) co_return Outcomes<TransactionResults>{*results};
     if (!may_try_again(error) || outcome_of(error) == Outcome::ambiguous) co_return error;
@@ -330,6 +328,8 @@ Handler<TransactionResults> with_results(Handler<TransactionResults> handler,
   return asio::bind_cancellation_slot(
       slot, asio::bind_executor(executor, [handler = std::move(handler), results = std::move(results)](
                                               error_code error, TransactionResults) mutable {
+        for (TransactionResult& each : *results)
+          if (error && !each.error) each.error = error;  // no server has said anything about it
         std::move(handler)(error, std::move(*results));
       }));
 }

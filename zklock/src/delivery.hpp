@@ -1,6 +1,8 @@
 // Handing results to erased handlers, and hearing of their cancellation.
 #pragma once
 
+#include "runtime.hpp"
+
 #include <zklock/detail/operation.hpp>
 
 #include <boost/asio/append.hpp>
@@ -24,12 +26,12 @@ void deliver(Handler&& handler, Values&&... values) {
   asio::dispatch(asio::append(std::forward<Handler>(handler), std::forward<Values>(values)...));
 }
 
-/// Runs the handler on its executor, by way of `serial` and so not from within this call. (Boost 1.81's erased handlers
-/// can be dispatched, not posted.)
+/// Runs the handler on its executor, by way of the serial one and so not from within this call. (Boost 1.81's erased
+/// handlers can be dispatched, not posted.) The threads that it takes stay for that long.
 template <class Handler, class... Values>
-void deliver_later(const asio::any_io_executor& serial, Handler&& handler, Values&&... values) {
-  asio::post(serial, [handler = std::forward<Handler>(handler),
-                      values = std::make_tuple(std::forward<Values>(values)...)]() mutable {
+void deliver_later(Runtime& runtime, Handler&& handler, Values&&... values) {
+  asio::post(runtime.serial(), [keep = runtime.shared_from_this(), handler = std::forward<Handler>(handler),
+                                values = std::make_tuple(std::forward<Values>(values)...)]() mutable {
     std::apply([&](auto&&... each) { deliver(std::move(handler), std::move(each)...); }, std::move(values));
   });
 }

@@ -38,7 +38,7 @@ class Loop {
 };
 
 /// Where a Client's I/O and its callbacks run. Shared by every object that was made from the Client.
-class Runtime {
+class Runtime : public std::enable_shared_from_this<Runtime> {
  public:
   /// An I/O thread of our own, and a callback thread at first need.
   Runtime();

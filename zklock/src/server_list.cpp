@@ -50,8 +50,14 @@ struct ServerList::LookUp : std::enable_shared_from_this<LookUp> {
         servers[next].host, std::to_string(servers[next].port), tcp::resolver::numeric_service,
         [self = shared_from_this()](boost::system::error_code error, const tcp::resolver::results_type& results) {
           if (error == asio::error::operation_aborted) return;  // closed
-          if (!error)
-            for (const auto& entry : results) self->add(numeric(entry.endpoint().address(), entry.endpoint().port()));
+          const HostPort& server = self->servers[self->next];
+          Addresses& known = self->list->known_[server.host + ":" + std::to_string(server.port)];
+          if (!error) {
+            known.clear();
+            for (const auto& entry : results)
+              known.push_back(numeric(entry.endpoint().address(), entry.endpoint().port()));
+          }
+          for (const std::string& address : known) self->add(address);  // of the last time that it went well
           ++self->next;
           self->run();
         });
@@ -89,7 +95,7 @@ void ServerList::on_found(Addresses addresses) {
     if (logger_) logger_->warn("zklock: none of the servers' names can be looked up, trying again");
     return wait_and_look_up();
   }
-  if (addresses != addresses_) {
+  if (!std::is_permutation(addresses.begin(), addresses.end(), addresses_.begin(), addresses_.end())) {
     addresses_ = std::move(addresses);
     found_(addresses_);
   }

@@ -7,6 +7,7 @@
 #include <boost/asio/ip/tcp.hpp>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -54,6 +55,7 @@ class ServerList : public std::enable_shared_from_this<ServerList> {
   std::function<void(const Addresses&)> found_;
   std::vector<HostPort> servers_;
   Addresses addresses_;
+  std::map<std::string, Addresses> known_;  // by "name:port"
   Clock::duration pause_{};
   bool looking_ = false;
   bool again_ = false;

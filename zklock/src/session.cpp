@@ -10,9 +10,14 @@ using detail::existing;
 Session::executor_type Session::get_executor() const { return existing(core_).runtime().serial(); }
 asio::any_io_executor Session::callback_executor() const { return existing(core_).runtime().callback_executor(); }
 SessionState Session::state() const noexcept { return core_ ? core_->state() : SessionState::closed; }
-SessionStateStream Session::states() const { return SessionStateStream{existing(core_).subscribe()}; }
-std::int64_t Session::id() const noexcept { return core_ ? core_->credentials().id : 0; }
-SessionCredentials Session::credentials() const { return core_ ? core_->credentials() : SessionCredentials{}; }
+SessionStateStream Session::states() const {
+  detail::refuse_after_fork(existing(core_));
+  return SessionStateStream{core_->subscribe()};
+}
+std::int64_t Session::id() const noexcept { return credentials().id; }
+SessionCredentials Session::credentials() const {
+  return core_ && !in_forked_child() ? core_->credentials() : SessionCredentials{};
+}
 std::string Session::full_path(const std::string& path) const {
   static_cast<void>(existing(core_));
   return detail::full_path(core_, path);

@@ -8,8 +8,9 @@ namespace zklock::detail {
 
 /// One async_session under way.
 struct SessionKeeper::Waiter : std::enable_shared_from_this<SessionKeeper::Waiter> {
-  Waiter(Handler<Session>&& h, std::string p, const asio::any_io_executor& executor)
-      : handler{std::move(h)}, prefix{std::move(p)}, timer{executor} {}
+  Waiter(Handler<Session>&& h, std::string p, std::shared_ptr<Runtime> r)
+      : runtime{std::move(r)}, handler{std::move(h)}, prefix{std::move(p)}, timer{runtime->serial()} {}
+  std::shared_ptr<Runtime> runtime;
   std::optional<Handler<Session>> handler;
   std::string prefix;
   Timer timer;
@@ -19,7 +20,7 @@ struct SessionKeeper::Waiter : std::enable_shared_from_this<SessionKeeper::Waite
     Handler<Session> taken{std::move(*handler)};
     handler.reset();
     timer.cancel();
-    deliver_later(timer.get_executor(), std::move(taken), error, std::move(session));
+    deliver_later(*runtime, std::move(taken), error, std::move(session));
   }
 };
 
@@ -43,6 +44,7 @@ Session SessionKeeper::session(std::string prefix) const {
 void SessionKeeper::set_servers(const std::vector<std::string>& servers) {
   config_.driver.servers = servers;
   if (refusal_) return;
+  for (const auto& each : retired_) each->session->driver().set_servers(servers);
   if (session_) return session_->driver().set_servers(servers);
   make_session();
 }
@@ -110,7 +112,7 @@ void SessionKeeper::answer_waiters(error_code error) {
 
 void SessionKeeper::await_session(Deadline deadline, std::string prefix, Handler<Session> handler) {
   const auto serial = runtime_->serial();
-  auto waiter = std::make_shared<Waiter>(std::move(handler), std::move(prefix), serial);
+  auto waiter = std::make_shared<Waiter>(std::move(handler), std::move(prefix), runtime_);
   on_cancellation(*waiter->handler, [weak = std::weak_ptr{waiter}, serial] {
     asio::post(serial, [weak] {
       if (const auto self = weak.lock()) self->complete(make_error_code(asio::error::operation_aborted));

@@ -31,7 +31,10 @@ Acl choose_acl(const SessionHandle& session, std::optional<Acl> wanted, const st
 /// Makes the request what the server is to see, if nothing is wrong with it.
 error_code complete_request(const SessionHandle& session, Request& request) {
   const auto complete = [&](Request& each) {
-    if (!find_path_flaw(each.path)) each.path = full_path(session, each.path);
+    if (find_path_flaw(each.path)) return;
+    // "/" with the server's digits behind it is a child of the root, not a brother.
+    const bool child_of_root = each.operation == Operation::create && is_sequential(each.mode) && each.path == "/";
+    each.path = child_of_root ? session.prefix() + "/" : full_path(session, each.path);
   };
   if (request.operation != Operation::multi) complete(request);
   for (Request& part : request.parts) complete(part);
@@ -82,28 +85,28 @@ class Pending final : public ReplySink, public std::enable_shared_from_this<Pend
     fail_later(make_error_code(asio::error::operation_aborted));
   }
 
-  /// The operation's own decoding says what it completes with.
   void refuse(const Request& request, error_code fault) {
     Reply reply{.error = fault};
     for (const Request& part : request.parts) {
       const error_code fault_in_part = find_fault_in_part(part);
       reply.parts.push_back({.error = fault_in_part ? fault_in_part : make_error_code(Error::rolled_back)});
     }
+    session_->log_failure(request.operation, request.path, fault);
+    complete_later(std::move(reply));
+  }
+
+  void fail_later(error_code error) { complete_later(Reply{.error = error}); }
+
+  /// The operation's own decoding says what it completes with.
+  void complete_later(Reply reply) {
     Handler<Results...> handler{std::move(*handler_)};
     handler_.reset();
-    session_->log_failure(request.operation, request.path, fault);
     std::apply(
         [&](auto&&... values) {
-          deliver_later(session_->runtime().serial(), std::move(handler), reply.error,
+          deliver_later(session_->runtime(), std::move(handler), reply.error,
                         std::forward<decltype(values)>(values)...);
         },
         decode_(reply, session_, nullptr));
-  }
-
-  void fail_later(error_code error) {
-    Handler<Results...> handler{std::move(*handler_)};
-    handler_.reset();
-    deliver_later(session_->runtime().serial(), std::move(handler), error, Results{}...);
   }
 
   SessionHandle session_;

@@ -23,12 +23,16 @@ void StateQueue<State>::push(State state) {
       states_.push_back(state);
     }
   }
-  if (waiter) deliver_later(runtime_->serial(), std::move(*waiter), error_code{}, state);
+  if (waiter) deliver_later(*runtime_, std::move(*waiter), error_code{}, state);
 }
 
 template <class State>
 void StateQueue<State>::wait(Handler<State> handler) {
   std::unique_lock lock{mutex_};
+  if (waiter_) {
+    lock.unlock();
+    return deliver_later(*runtime_, std::move(handler), make_error_code(Error::invalid_state), State{});
+  }
   if (states_.empty() && !ended_) {
     waiter_.emplace(std::move(handler));
     return;
@@ -37,7 +41,7 @@ void StateQueue<State>::wait(Handler<State> handler) {
   const State state = states_.empty() ? State{} : states_.front();
   if (!states_.empty()) states_.pop_front();
   lock.unlock();
-  deliver_later(runtime_->serial(), std::move(handler), error, state);
+  deliver_later(*runtime_, std::move(handler), error, state);
 }
 
 template <class State>
@@ -49,7 +53,7 @@ void StateQueue<State>::cancel() {
     waiter.emplace(std::move(*waiter_));
     waiter_.reset();
   }
-  deliver_later(runtime_->serial(), std::move(*waiter), make_error_code(asio::error::operation_aborted), State{});
+  deliver_later(*runtime_, std::move(*waiter), make_error_code(asio::error::operation_aborted), State{});
 }
 
 template <class State>
@@ -60,6 +64,11 @@ asio::any_io_executor callback_executor(const StateQueue<State>& queue) {
 template <class State>
 void refuse_after_fork(const StateQueue<State>& queue) {
   queue.runtime().refuse_after_fork();
+}
+
+template <class State>
+void abandon(const std::shared_ptr<StateQueue<State>>& queue) noexcept {
+  if (queue && !queue->runtime().in_forked_child()) queue->cancel();
 }
 
 template <class State>
@@ -74,6 +83,8 @@ template class StateQueue<SessionState>;
 template class StateQueue<ConnectionState>;
 template asio::any_io_executor callback_executor(const StateQueue<SessionState>&);
 template asio::any_io_executor callback_executor(const StateQueue<ConnectionState>&);
+template void abandon(const std::shared_ptr<StateQueue<SessionState>>&) noexcept;
+template void abandon(const std::shared_ptr<StateQueue<ConnectionState>>&) noexcept;
 template void refuse_after_fork(const StateQueue<SessionState>&);
 template void refuse_after_fork(const StateQueue<ConnectionState>&);
 template void start_next_state(std::shared_ptr<StateQueue<SessionState>>, Handler<SessionState>);

@@ -68,8 +68,7 @@ Awaitable<error_code> create_path(Session session, std::string path, NodeOptions
 }
 
 Awaitable<error_code> create_containers(Session session, std::string path) {
-  NodeOptions container{CreateMode::container};
-  co_return co_await create_path(std::move(session), std::move(path), std::move(container));
+  return create_path(std::move(session), std::move(path), NodeOptions{CreateMode::container});
 }
 
 Awaitable<error_code> remove_for_sure(Session session, std::string path) {
@@ -104,7 +103,7 @@ Awaitable<Result<CreateResult>> find_node(Session session, std::string directory
 }
 
 Awaitable<Result<CreateResult>> find_own_node(Session session, std::string directory, std::string prefix) {
-  co_return co_await find_node(std::move(session), std::move(directory), std::move(prefix), CreateMode::ephemeral);
+  return find_node(std::move(session), std::move(directory), std::move(prefix), CreateMode::ephemeral);
 }
 
 namespace {

@@ -12,8 +12,9 @@ void WatchCore::on_watch_event(error_code error, WatchEventType type) {
 }
 
 void WatchCore::wait(Handler<WatchEvent> handler) {
-  if (outcome_)
-    return deliver_later(session_->runtime().serial(), std::move(handler), outcome_->error, outcome_->event);
+  if (outcome_) return deliver_later(session_->runtime(), std::move(handler), outcome_->error, outcome_->event);
+  if (waiter_)
+    return deliver_later(session_->runtime(), std::move(handler), make_error_code(Error::invalid_state), WatchEvent{});
   waiter_.emplace(std::move(handler));
 }
 
@@ -21,8 +22,7 @@ void WatchCore::cancel_wait() {
   if (!waiter_) return;
   Handler<WatchEvent> waiter{std::move(*waiter_)};
   waiter_.reset();
-  deliver_later(session_->runtime().serial(), std::move(waiter), make_error_code(asio::error::operation_aborted),
-                WatchEvent{});
+  deliver_later(session_->runtime(), std::move(waiter), make_error_code(asio::error::operation_aborted), WatchEvent{});
 }
 
 void WatchCore::give_up() {

@@ -45,6 +45,8 @@ asio::any_io_executor callback_executor(const StateQueue<State>& queue);
 template <class State>
 void refuse_after_fork(const StateQueue<State>& queue);
 template <class State>
+void abandon(const std::shared_ptr<StateQueue<State>>& queue) noexcept;
+template <class State>
 void start_next_state(std::shared_ptr<StateQueue<State>> queue, Handler<State> handler);
 }  // namespace detail
 
@@ -57,8 +59,18 @@ template <class State>
 class BasicStateStream {
  public:
   explicit BasicStateStream(std::shared_ptr<detail::StateQueue<State>> queue) noexcept : queue_{std::move(queue)} {}
+  BasicStateStream(BasicStateStream&&) noexcept = default;
+  BasicStateStream& operator=(BasicStateStream&& other) noexcept {
+    if (this != &other) {
+      detail::abandon(queue_);
+      queue_ = std::move(other.queue_);
+    }
+    return *this;
+  }
+  /// A wait under way completes with operation_aborted.
+  ~BasicStateStream() { detail::abandon(queue_); }
 
-  /// Waits for the next state; one wait at a time.
+  /// Waits for the next state; one wait at a time, a second one fails with Error::invalid_state.
   ///
   /// Signature     void(error_code, State)
   /// Completes     with the oldest state not read yet, at once if there is one.

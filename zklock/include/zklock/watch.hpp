@@ -44,7 +44,7 @@ class [[nodiscard]] Watch {
   }
   ~Watch() { detail::abandon(core_); }
 
-  /// Waits for the watch's one event; one wait at a time.
+  /// Waits for the watch's one event; one wait at a time, a second one fails with Error::invalid_state.
   ///
   /// Signature     void(error_code, WatchEvent)
   /// Completes     when the server reports the change, at once if it has done so already. Lost links are survived: the
