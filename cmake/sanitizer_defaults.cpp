@@ -4,7 +4,9 @@
 
 #define ZKLOCK_SANITIZER_HOOK extern "C" __attribute__((used, visibility("default"))) const char*
 
-ZKLOCK_SANITIZER_HOOK __asan_default_options() { return "detect_stack_use_after_return=1:strict_string_checks=1"; }
+ZKLOCK_SANITIZER_HOOK __asan_default_options() {
+  return "detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1";
+}
 
 ZKLOCK_SANITIZER_HOOK __ubsan_default_options() { return "print_stacktrace=1"; }
 

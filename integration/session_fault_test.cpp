@@ -310,9 +310,9 @@ TEST_CASE("operations that start each other do not pile up on the stack") {  // 
   int left = 20'000;
   std::function<void()> start;
   const auto next = [&](error_code) {
-    const char here = 0;
-    lowest = std::min(lowest, reinterpret_cast<std::uintptr_t>(&here));
-    highest = std::max(highest, reinterpret_cast<std::uintptr_t>(&here));
+    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    lowest = std::min(lowest, here);
+    highest = std::max(highest, here);
     if (--left == 0) return done.set_value();
     start();
   };

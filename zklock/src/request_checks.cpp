@@ -49,13 +49,20 @@ error_code find_fault_of_creation(const Request& request) noexcept {
 }
 
 error_code find_fault_of_one(const Request& request) noexcept {
-  if (find_path_flaw(request.path)) return make_error_code(Error::invalid_path);
+  if (has_path_flaw(request)) return make_error_code(Error::invalid_path);
   const bool has_acl = request.operation == Operation::create || request.operation == Operation::set_acl;
   if (has_acl && !find_acl_flaw(request.acl).empty()) return make_error_code(Error::invalid_acl);
   return request.operation == Operation::create ? find_fault_of_creation(request) : error_code{};
 }
 
 }  // namespace
+
+bool has_path_flaw(const Request& request) noexcept {
+  std::string_view path = request.path;
+  const bool numbered = request.operation == Operation::create && is_sequential(request.mode);
+  if (numbered && path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  return static_cast<bool>(find_path_flaw(path));
+}
 
 std::size_t frame_size(const Request& request) noexcept {
   constexpr std::size_t header = 8;

@@ -28,13 +28,17 @@ Acl choose_acl(const SessionHandle& session, std::optional<Acl> wanted, const st
   return {};
 }
 
+/// "/" with the server's digits behind it is a child of the root, not a brother.
+std::string path_to_create(const SessionHandle& session, const std::string& path, CreateMode mode) {
+  return is_sequential(mode) && path == "/" ? session.prefix() + "/" : full_path(session, path);
+}
+
 /// Makes the request what the server is to see, if nothing is wrong with it.
 error_code complete_request(const SessionHandle& session, Request& request) {
   const auto complete = [&](Request& each) {
-    if (find_path_flaw(each.path)) return;
-    // "/" with the server's digits behind it is a child of the root, not a brother.
-    const bool child_of_root = each.operation == Operation::create && is_sequential(each.mode) && each.path == "/";
-    each.path = child_of_root ? session.prefix() + "/" : full_path(session, each.path);
+    if (has_path_flaw(each)) return;
+    each.path = each.operation == Operation::create ? path_to_create(session, each.path, each.mode)
+                                                    : full_path(session, each.path);
   };
   if (request.operation != Operation::multi) complete(request);
   for (Request& part : request.parts) complete(part);
@@ -178,7 +182,7 @@ std::optional<Stat> to_existence(Reply& reply) {
 void start_create(SessionHandle session, std::string path, std::string data, NodeOptions options,
                   Handler<CreateResult> handler) {
   Acl acl = choose_acl(session, std::move(options.acl), path);
-  std::string asked = full_path(session, path);
+  std::string asked = path_to_create(session, path, options.mode);
   Request request{.operation = Operation::create,
                   .path = std::move(path),
                   .data = std::move(data),
