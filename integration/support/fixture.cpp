@@ -28,8 +28,8 @@ Session connected_session(const Client& client) {
 }
 
 std::vector<std::string> children_of(const Session& session, const std::string& path) {
-  auto [error, children] = outcome_of_operation<ChildrenResult>(
-      [&](auto token) { session.async_get_children(path, std::move(token)); });
+  auto [error, children] =
+      outcome_of_operation<ChildrenResult>([&](auto token) { session.async_get_children(path, std::move(token)); });
   if (error == Error::no_node) return {};
   if (error) throw boost::system::system_error{error, "children_of " + path};
   return std::move(children.names);

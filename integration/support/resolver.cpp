@@ -1,12 +1,12 @@
 #include "resolver.hpp"
 
-#include <arpa/inet.h>
-#include <dlfcn.h>
-#include <netdb.h>
-
 #include <cstdlib>
 #include <map>
 #include <mutex>
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <netdb.h>
 
 namespace zklock::test {
 namespace {

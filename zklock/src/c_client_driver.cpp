@@ -154,11 +154,13 @@ void CClientDriver::turn() {
   if (!inbox_.empty() || !states_.empty()) poke();  // callbacks ran inside interest
 }
 
-/// The library sends its ping inside this call, once a third of the session timeout has passed without a request.
+/// The library sends its ping inside this call, once a third of the session timeout has passed without a request, and if
+/// no answer is awaited.
 int CClientDriver::ask_interest(int& socket, int& interest, Clock::time_point& due) {
   timeval wait{0, 0};
   const auto now = Clock::now();
-  if (connected() && now - last_sent_ >= session_timeout_ / 3 - 2ms) {
+  const bool idle = requests_.size() == 0 && removals_.size() == 0;
+  if (idle && connected() && now - last_sent_ >= session_timeout_ / 3 - 2ms) {
     pings_.push_back(now);
     note_sent(now);
   }

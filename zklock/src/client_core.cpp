@@ -66,7 +66,11 @@ void ClientCore::on_state(ConnectionState state) {
   const ConnectionState before = states_.get();
   const ConnectionState now = combined(all, before != ConnectionState::connecting);
   const bool all_well = now == ConnectionState::connected || now == ConnectionState::reconnected;
-  all_well ? servers_->rest() : servers_->doubt();
+  if (all_well) {
+    servers_->rest();
+  } else {
+    servers_->doubt();
+  }
   const bool was_well = before == ConnectionState::connected || before == ConnectionState::reconnected;
   if (state == ConnectionState::lost || (now != before && !(all_well && was_well))) states_.publish(now);
 }

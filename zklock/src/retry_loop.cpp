@@ -26,7 +26,7 @@ Awaitable<Result<Session>> RetryLoop::session() {
 Awaitable<error_code> RetryLoop::next(error_code error) {
   const auto wait = client_.config().retry.wait_before({retries_, Clock::now() - start_, error, random_bits()});
   if (const auto& logger = client_.config().logger) {
-    const auto session = static_cast<std::uint64_t>(client_.session(path_) ? client_.session(path_).id() : 0);
+    const auto session = static_cast<std::uint64_t>(client_.session(path_).id());  // 0 for none
     logger->log(wait ? spdlog::level::debug : spdlog::level::warn,
                 "zklock: session={:#x} op={} path={} error={} ({}), {}", session, operation_, quoted(path_),
                 error.value(), error.message(), wait ? "trying again" : "giving up");
