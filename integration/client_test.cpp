@@ -27,12 +27,6 @@ error_code create(const Session& session, const std::string& path, CreateMode mo
       outcome_of_operation<CreateResult>([&](auto token) { session.async_create(path, "", mode, std::move(token)); }));
 }
 
-bool exists(const Session& session, const std::string& path) {
-  const auto [error, stat] =
-      outcome_of_operation<std::optional<Stat>>([&](auto token) { session.async_exists(path, std::move(token)); });
-  return !error && stat;
-}
-
 std::string name(const std::string& host, const std::string& address) {
   return host + address.substr(address.rfind(':'));
 }

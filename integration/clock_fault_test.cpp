@@ -18,10 +18,6 @@ std::atomic<time_t> first_request{0};  // what time() says; 0: the time
 std::atomic<time_t> wall_is_ahead{0};  // s
 std::atomic<time_t> was_suspended{0};  // s
 
-error_code sync(const Session& session) {
-  return std::get<0>(outcome_of_operation<>([&](auto token) { session.async_sync("/", std::move(token)); }));
-}
-
 struct Jump {
   std::atomic<time_t>& clock;
   explicit Jump(std::atomic<time_t>& which) : clock{which} {}

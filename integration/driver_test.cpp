@@ -29,10 +29,6 @@ std::size_t open_descriptors() {
       std::distance(std::filesystem::directory_iterator{"/proc/self/fd"}, std::filesystem::directory_iterator{}));
 }
 
-error_code sync(const Session& session) {
-  return std::get<0>(outcome_of_operation<>([&](auto token) { session.async_sync("/", std::move(token)); }));
-}
-
 }  // namespace
 
 TEST_CASE("a server that refuses, says nothing or cannot be reached does not keep a client from the next one",

@@ -37,16 +37,6 @@ error_code set_data(const Session& session, const std::string& path, const std::
       outcome_of_operation<Stat>([&](auto token) { session.async_set_data(path, data, std::move(token)); }));
 }
 
-bool exists(const Session& session, const std::string& path) {
-  const auto [error, stat] =
-      outcome_of_operation<std::optional<Stat>>([&](auto token) { session.async_exists(path, std::move(token)); });
-  return !error && stat;
-}
-
-error_code sync(const Session& session) {
-  return std::get<0>(outcome_of_operation<>([&](auto token) { session.async_sync("/", std::move(token)); }));
-}
-
 ConnectionState next(StateStream& states) {
   return std::get<1>(outcome_of_operation<ConnectionState>([&](auto token) { states.async_next(std::move(token)); }));
 }

@@ -33,16 +33,6 @@ std::tuple<error_code, CreateResult> create(const Session& session, const std::s
       [&](auto token) { session.async_create(path, "", std::move(options), std::move(token)); });
 }
 
-bool exists(const Session& session, const std::string& path) {
-  const auto [error, stat] =
-      outcome_of_operation<std::optional<Stat>>([&](auto token) { session.async_exists(path, std::move(token)); });
-  return !error && stat;
-}
-
-error_code sync(const Session& session) {
-  return std::get<0>(outcome_of_operation<>([&](auto token) { session.async_sync("/", std::move(token)); }));
-}
-
 /// As when an operator starts over with an empty disk.
 void wipe(testing::TestServer& server) {
   server.kill();

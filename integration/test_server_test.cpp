@@ -1,5 +1,6 @@
 #include "../zklock/src/testing/port.hpp"
 #include "../zklock/src/testing/wire.hpp"
+#include "support/await.hpp"
 #include "support/catch.hpp"
 
 #include <zklock/testing/test_server.hpp>
@@ -24,18 +25,13 @@
 namespace {
 
 using namespace std::chrono_literals;
+using zklock::test::eventually;
 using zklock::testing::after;
 using zklock::testing::Descriptor;
 using zklock::testing::TestServer;
 using zklock::testing::TestServerOptions;
 namespace fs = std::filesystem;
 namespace wire = zklock::testing::wire;
-
-bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds limit = 5s) {
-  for (const auto deadline = after(limit); !condition(); std::this_thread::sleep_for(2ms))
-    if (std::chrono::steady_clock::now() >= deadline) return false;
-  return true;
-}
 
 // "pid (name) state parent ..."; empty when there is no such process, not even a zombie.
 std::string state_and_parent(const fs::path& process) {

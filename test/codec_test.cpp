@@ -52,7 +52,7 @@ TEST_CASE("what was encoded as gzip is decoded as it was") {
     return text;
   };
   std::vector<std::string> rows{"", "a", "\0"s, "/app/config", empty_member, std::string(10'000'000, 'x')};
-  for (const std::size_t size : {1, 100, 16'383, 16'384, 16'385, 65'536, 1'000'000}) rows.push_back(bytes(size));
+  for (const std::size_t size : {1U, 100U, 16'383U, 16'384U, 16'385U, 65'536U, 1'000'000U}) rows.push_back(bytes(size));
   for (const std::string& data : rows) {
     CAPTURE(data.size());
     const std::string encoded = codec.encode(data);

@@ -27,6 +27,16 @@ Session connected_session(const Client& client) {
   return session;
 }
 
+bool exists(const Session& session, const std::string& path) {
+  const auto [error, stat] =
+      outcome_of_operation<std::optional<Stat>>([&](auto token) { session.async_exists(path, std::move(token)); });
+  return !error && stat;
+}
+
+error_code sync(const Session& session) {
+  return std::get<0>(outcome_of_operation<>([&](auto token) { session.async_sync("/", std::move(token)); }));
+}
+
 std::vector<std::string> children_of(const Session& session, const std::string& path) {
   auto [error, children] =
       outcome_of_operation<ChildrenResult>([&](auto token) { session.async_get_children(path, std::move(token)); });

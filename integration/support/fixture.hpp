@@ -24,6 +24,10 @@ Client make_client(const testing::TestServer& server, std::chrono::milliseconds 
 /// The session of a client that is connected by now.
 Session connected_session(const Client& client);
 
+/// Whether the node is there; false also when nobody can tell.
+bool exists(const Session& session, const std::string& path);
+/// A round trip, to the leader and back.
+error_code sync(const Session& session);
 std::vector<std::string> children_of(const Session& session, const std::string& path);
 Lease acquire(const InterProcessMutex& mutex);
 

@@ -12,10 +12,6 @@ namespace {
 constexpr const char* node = "/count";
 constexpr const char* lock_path = "/locks/count";
 
-error_code sync(const Session& session) {
-  return std::get<0>(outcome_of_operation<>([&](auto token) { session.async_sync(node, std::move(token)); }));
-}
-
 std::pair<error_code, DataResult> read(const Session& session) {
   auto [error, result] =
       outcome_of_operation<DataResult>([&](auto token) { session.async_get_data(node, std::move(token)); });

@@ -6,6 +6,7 @@
 #include <zklock/detail/retry_loop.hpp>
 #include <zklock/detail/spawn.hpp>
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -60,6 +61,16 @@ Result<std::string> recoded(Compression compression, std::string data, Recode re
 /// Another try, on this session or another one, may succeed.
 [[nodiscard]] inline bool may_try_again(error_code error) noexcept {
   return is_retryable(error) || error == Error::session_expired;
+}
+
+inline constexpr int most_rounds = 16;  // of what others undo again at once (docs/faults.md 9, 79)
+
+/// Between tries of what goes on in the background.
+inline Awaitable<void> pause_in_background(ClientHandle client, int round) {
+  const Clock::duration wait =
+      std::min<Clock::duration>(std::chrono::milliseconds{100 << std::min(round, 10)}, std::chrono::seconds{10});
+  Timer timer{client.get_executor(), std::max(Clock::now() + wait, client.ref()->take_retry_turn())};
+  co_await timer.async_wait(use_tuple);
 }
 
 /// Completes an operation that a session does in one step, and that may be repeated without harm.

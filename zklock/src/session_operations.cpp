@@ -1,12 +1,7 @@
-// The operations of Session: validate, submit, decode the reply.
-#include "request_checks.hpp"
-#include "session_core.hpp"
-#include "watch_core.hpp"
+// The operations of Session: what each asks, and what it makes of the reply.
+#include "pending_request.hpp"
 
-#include <zklock/path.hpp>
 #include <zklock/session.hpp>
-
-#include <boost/asio/recycling_allocator.hpp>
 
 namespace zklock::detail {
 
@@ -14,129 +9,6 @@ asio::any_io_executor callback_executor(const SessionCore& session) { return ses
 void refuse_after_fork(const SessionCore& session) { session.runtime().refuse_after_fork(); }
 
 namespace {
-
-std::string from_server(const SessionHandle& session, const std::string& path) {
-  return path.size() <= session.prefix().size() ? "/" : path.substr(session.prefix().size());
-}
-
-/// The ACL of a new node. An empty one, which is refused later, if the client's provider throws.
-Acl choose_acl(const SessionHandle& session, std::optional<Acl> wanted, const std::string& path) noexcept try {
-  if (wanted) return std::move(*wanted);
-  const AclProvider& provider = session->config().acl_provider;
-  return provider && !find_path_flaw(path) ? provider(full_path(session, path)) : open_acl();
-} catch (...) {
-  return {};
-}
-
-/// "/" with the server's digits behind it is a child of the root, not a brother.
-std::string path_to_create(const SessionHandle& session, const std::string& path, CreateMode mode) {
-  return is_sequential(mode) && path == "/" ? session.prefix() + "/" : full_path(session, path);
-}
-
-/// Makes the request what the server is to see, if nothing is wrong with it.
-error_code complete_request(const SessionHandle& session, Request& request) {
-  const auto complete = [&](Request& each) {
-    if (has_path_flaw(each)) return;
-    each.path = each.operation == Operation::create ? path_to_create(session, each.path, each.mode)
-                                                    : full_path(session, each.path);
-  };
-  if (request.operation != Operation::multi) complete(request);
-  for (Request& part : request.parts) complete(part);
-  return find_fault(request, session->config().max_buffer);
-}
-
-/// One request under way: the caller's handler, and the way back to it. Lives in the driver until the reply, or until
-/// cancelled.
-template <class Decode, class... Results>
-class Pending final : public ReplySink, public std::enable_shared_from_this<Pending<Decode, Results...>> {
- public:
-  Pending(SessionHandle session, Handler<Results...>&& handler, std::shared_ptr<WatchCore> watch, Decode decode)
-      : session_{std::move(session)},
-        handler_{std::move(handler)},
-        watch_{std::move(watch)},
-        decode_{std::move(decode)} {}
-
-  void follow_cancellation() {
-    on_cancellation(*handler_, [weak = this->weak_from_this(), serial = session_->runtime().serial()] {
-      asio::dispatch(serial, [weak] {
-        if (const auto self = weak.lock()) self->cancel();
-      });
-    });
-  }
-
-  void submit(Request request) {
-    if (!handler_) return;  // cancelled before it came here
-    if (const error_code fault = complete_request(session_, request)) return refuse(request, fault);
-    about_ = {request.operation, request.path};
-    id_ = session_->driver().submit(std::move(request), this->shared_from_this(), watch_);
-  }
-
-  void on_reply(Reply& reply) override {
-    if (!handler_) return;  // cancelled, and the watch forgotten
-    Handler<Results...> handler{std::move(*handler_)};
-    handler_.reset();
-    if (reply.error) session_->log_failure(about_.operation, about_.path, reply.error);
-    std::apply(
-        [&](auto&&... values) { deliver(std::move(handler), reply.error, std::forward<decltype(values)>(values)...); },
-        decode_(reply, session_, std::move(watch_)));
-  }
-
- private:
-  void cancel() {
-    if (!handler_) return;
-    if (id_) session_->driver().forget(id_);
-    if (watch_) session_->driver().forget_watch(*watch_);  // the reply may be there, and only wait to be delivered
-    fail_later(make_error_code(asio::error::operation_aborted));
-  }
-
-  void refuse(const Request& request, error_code fault) {
-    Reply reply{.error = fault};
-    for (const Request& part : request.parts) {
-      const error_code fault_in_part = find_fault_in_part(part);
-      reply.parts.push_back({.error = fault_in_part ? fault_in_part : make_error_code(Error::rolled_back)});
-    }
-    session_->log_failure(request.operation, request.path, fault);
-    complete_later(std::move(reply));
-  }
-
-  void fail_later(error_code error) { complete_later(Reply{.error = error}); }
-
-  /// The operation's own decoding says what it completes with.
-  void complete_later(Reply reply) {
-    Handler<Results...> handler{std::move(*handler_)};
-    handler_.reset();
-    std::apply(
-        [&](auto&&... values) {
-          deliver_later(session_->runtime(), std::move(handler), reply.error,
-                        std::forward<decltype(values)>(values)...);
-        },
-        decode_(reply, session_, nullptr));
-  }
-
-  SessionHandle session_;
-  std::optional<Handler<Results...>> handler_;
-  std::shared_ptr<WatchCore> watch_;
-  Decode decode_;
-  Driver::RequestId id_ = 0;
-  struct About {
-    Operation operation;
-    std::string path;
-  } about_{};
-};
-
-/// `decode(reply, session, watch)` makes the tuple of results; it may also change reply.error.
-template <class... Results, class Decode>
-void launch(SessionHandle session, Handler<Results...>&& handler, Request request, std::shared_ptr<WatchCore> watch,
-            Decode decode) {
-  using Operation = Pending<Decode, Results...>;
-  const auto serial = session->runtime().serial();
-  auto operation = std::allocate_shared<Operation>(asio::recycling_allocator<void>(), std::move(session),
-                                                   std::move(handler), std::move(watch), std::move(decode));
-  operation->follow_cancellation();
-  asio::dispatch(serial, [operation = std::move(operation), request = std::move(request)]() mutable {
-    operation->submit(std::move(request));
-  });
-}
 
 using WatchHandle = std::shared_ptr<WatchCore>;
 

@@ -4,6 +4,7 @@
 #include <zklock/connection_state.hpp>
 #include <zklock/detail/operation.hpp>
 #include <zklock/node_options.hpp>
+#include <zklock/results.hpp>
 #include <zklock/stat.hpp>
 #include <zklock/transaction.hpp>
 #include <zklock/watch.hpp>
@@ -18,34 +19,6 @@
 #include <vector>
 
 namespace zklock {
-
-/// What a session is known by at the servers. Whoever has both can take it over, or end it.
-struct SessionCredentials {
-  std::int64_t id = 0;
-  std::array<char, 16> password{};
-};
-
-struct CreateResult {
-  std::string path;  ///< with the server's digits, if it was sequential
-  Stat stat;
-};
-
-struct DataResult {
-  std::string data;
-  Stat stat;
-};
-
-struct ChildrenResult {
-  std::vector<std::string> names;  ///< in no order
-  Stat stat;                       ///< the parent's
-};
-
-struct AclResult {
-  Acl acl;
-  Stat stat;
-};
-
-using TransactionResults = std::vector<TransactionResult>;
 
 namespace detail {
 class SessionCore;

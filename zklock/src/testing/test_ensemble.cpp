@@ -1,3 +1,4 @@
+#include "polling.hpp"
 #include "server_impl.hpp"
 
 #include <zklock/testing/test_ensemble.hpp>
@@ -5,7 +6,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 namespace zklock::testing {
@@ -120,12 +120,9 @@ bool TestEnsemble::Impl::has_quorum() const {
 
 template <class Question>
 auto TestEnsemble::Impl::wait_for(Question question, const std::string& what) const {
-  const auto deadline = after(limit);
-  for (;;) {
-    if (auto answer = question()) return answer;
-    if (std::chrono::steady_clock::now() >= deadline) throw servers.front().impl_->failure("belongs to " + what);
-    std::this_thread::sleep_for(5ms);
-  }
+  auto answer = ask_until(question, after(limit));
+  if (!answer) throw servers.front().impl_->failure("belongs to " + what);
+  return answer;
 }
 
 TestEnsemble::TestEnsemble(TestEnsembleOptions options) : impl_{std::make_unique<Impl>(checked(std::move(options)))} {

@@ -1,3 +1,4 @@
+#include "polling.hpp"
 #include "server_impl.hpp"
 
 #include <zklock/testing/test_server.hpp>
@@ -7,7 +8,6 @@
 #include <csignal>
 #include <sstream>
 #include <stdexcept>
-#include <thread>
 
 namespace zklock::testing {
 namespace {
@@ -70,17 +70,18 @@ void TestServer::resume() {
 void TestServer::end_session(std::int64_t session_id, std::string_view password) {
   const wire::SessionName session{session_id, std::string{password}};
   std::string trouble;
-  for (const auto deadline = after(patience); std::chrono::steady_clock::now() < deadline;
-       std::this_thread::sleep_for(5ms)) {
+  const auto has_ended = [&] {
     try {
       // Not all the time for one try: when two fight for a session, the server may never answer one of them (3.8.0).
       const bool closed = wire::close_session(impl_->endpoint(), session, after(500ms));
-      if (!has_session(four_letter_word("dump"), session_id)) return;
+      if (!has_session(four_letter_word("dump"), session_id)) return true;
       trouble = closed ? "it is still in the server's list" : "is the password right?";
     } catch (const std::runtime_error& error) {  // for one: the session's client has taken it back in between
       trouble = error.what();
     }
-  }
+    return false;
+  };
+  if (ask_until(has_ended, after(patience))) return;
   throw impl_->failure("did not end session " + hexadecimal(session_id) + ": " + trouble);
 }
 

@@ -1,0 +1,155 @@
+// Client::async_create: with parents, with protection, and not twice.
+#include "client_coroutines.hpp"
+#include "doubt.hpp"
+
+#include <zklock/detail/steps.hpp>
+#include <zklock/path.hpp>
+
+#include <boost/uuid/random_generator.hpp>
+#include <boost/uuid/uuid_io.hpp>
+
+namespace zklock::detail {
+
+namespace {
+
+/// "/jobs/n-" as "/jobs/_c_<uuid>-n-": Curator's form, so that its clients find their way.
+std::string protected_path(const std::string& path) {
+  std::string name = "_c_" + boost::uuids::to_string(boost::uuids::random_generator{}()) + "-";
+  name += node_name(path);
+  return join_path(parent_path(path), name);
+}
+
+Awaitable<void> find_and_remove(ClientHandle client, std::string path, CreateMode mode) {
+  for (int round = 0;; ++round) {
+    const auto [no_session, session] = co_await client.async_session(path, Deadline{}, use_tuple);
+    if (no_session) co_return;
+    auto found = co_await find_node(session, std::string{parent_path(path)}, std::string{node_name(path)}, mode);
+    error_code error = found ? error_code{} : found.error();
+    if (found && found->path.empty()) co_return;
+    if (found) error = co_await remove_for_sure(session, found->path);
+    if (!may_try_again(error)) co_return;
+    co_await pause_in_background(client, round);
+  }
+}
+
+/// One create of a Client.
+class Creation {
+ public:
+  Creation(ClientRef client, std::string path, std::string data, CreateOptions options)
+      : client_{std::move(client)}, path_{std::move(path)}, data_{std::move(data)}, options_{std::move(options)} {
+    if (options_.is_protected() && !find_path_flaw(path_)) path_ = protected_path(path_);
+  }
+  /// A protected node that may have been made, and that nobody will hear of, is deleted.
+  ~Creation() {
+    if (options_.is_protected() && in_doubt_)
+      spawn_detached(client_.get_executor(), find_and_remove(client_, path_, options_.node().mode));
+  }
+  Creation(const Creation&) = delete;
+  Creation& operator=(const Creation&) = delete;
+
+  Awaitable<Result<CreateResult>> run() {
+    for (RetryLoop loop{client_, "create", path_};;) {
+      const auto session = co_await loop.session();
+      if (!session) co_return doubt_.end(session.error());
+      auto result = co_await attempt(*session);
+      if (result) co_return std::move(result);
+      const error_code error = result.error();
+      doubt_.note(error);
+      if (judged_ || !may_try_again(error) || cannot_tell()) co_return doubt_.end(error);
+      if (const error_code final_error = co_await loop.next(error)) co_return doubt_.end(final_error);
+    }
+  }
+
+ private:
+  /// Without protection nobody can tell which sequential node is ours.
+  [[nodiscard]] bool cannot_tell() const noexcept {
+    return in_doubt_ && is_sequential(options_.node().mode) && !options_.is_protected();
+  }
+
+  Awaitable<Result<CreateResult>> attempt(Session session) {
+    if (in_doubt_ && options_.is_protected()) {
+      auto found = co_await find_node(session, std::string{parent_path(path_)}, std::string{node_name(path_)},
+                                      options_.node().mode);
+      if (!found) co_return found.error();
+      in_doubt_ = false;
+      doubt_ = {};
+      if (!found->path.empty()) co_return std::move(*found);
+    }
+    for (int round = 0;; ++round) {
+      in_doubt_ = true;  // until the server has answered
+      auto [error, created] = co_await session.async_create(path_, data_, options_.node(), use_tuple);
+      in_doubt_ = error && outcome_of(error) == Outcome::ambiguous;
+      if (!error) co_return std::move(created);
+      if (error == Error::no_node && round < most_rounds && wants_parents(round)) {
+        error = co_await create_missing(session);
+        if (error && error != Error::no_node) co_return error;
+      } else if (error == Error::node_exists && (doubt_ || options_.is_idempotent() || options_.set_version())) {
+        auto taken = co_await take_existing(session);
+        if (taken || taken.error() != Error::no_node || round >= most_rounds) co_return std::move(taken);
+      } else {
+        co_return error;
+      }
+    }
+  }
+
+  /// The namespace's own node is made when something is first created in it.
+  [[nodiscard]] bool wants_parents(int round) const {
+    return options_.parents() != CreateOptions::Parents::none || (round == 0 && !client_.ref().name_space().empty());
+  }
+
+  Awaitable<error_code> create_missing(Session session) {
+    const bool whole_path = options_.parents() != CreateOptions::Parents::none;
+    const bool persistent = options_.parents() == CreateOptions::Parents::persistent;
+    NodeOptions parents{persistent ? CreateMode::persistent : CreateMode::container};
+    parents.acl = options_.node().acl;
+    std::string down_to = whole_path ? std::string{parent_path(path_)} : "/";
+    co_return co_await create_path(session, std::move(down_to), std::move(parents));
+  }
+
+  /// The node exists: made by us, or by somebody else, who may have made the same. Success if it is as ours would be and
+  /// that is good enough.
+  Awaitable<Result<CreateResult>> take_existing(Session session) {
+    auto [error, node] = co_await session.async_get_data(path_, use_tuple);
+    if (error) co_return error;
+    const std::int64_t owner = is_ephemeral(options_.node().mode) ? session.id() : 0;
+    if (options_.is_idempotent() && node.data == data_ && node.stat.ephemeral_owner == owner) {
+      CreateResult existing{path_, node.stat};
+      co_return existing;
+    }
+    if (!options_.set_version()) {
+      judged_ = true;
+      co_return make_error_code(Error::node_exists);
+    }
+    auto [not_set, stat] = co_await session.async_set_data(path_, data_, *options_.set_version(), use_tuple);
+    if (not_set) co_return not_set;
+    CreateResult replaced{path_, stat};
+    co_return replaced;
+  }
+
+  ClientHandle client_{ClientRef{}};
+  std::string path_;
+  std::string data_;
+  CreateOptions options_;
+  bool in_doubt_ = false;  // whether the last try has made a node
+  Doubt doubt_;            // whether any has, of those that protection does not find again
+  bool judged_ = false;    // another try would learn no more
+};
+
+Awaitable<Result<Outcomes<CreateResult>>> create(ClientRef client, std::string path, std::string data,
+                                                 CreateOptions options) {
+  auto packed = encoded(client, options.is_compressed() ? Compression::on : Compression::off, std::move(data));
+  if (!packed) co_return packed.error();
+  Creation creation{std::move(client), std::move(path), std::move(*packed), std::move(options)};
+  auto created = co_await creation.run();
+  if (!created) co_return created.error();
+  co_return Outcomes<CreateResult>{std::move(*created)};
+}
+
+}  // namespace
+
+void start_client_create(ClientRef client, std::string path, std::string data, CreateOptions options,
+                         Handler<CreateResult> handler) {
+  run(client, std::move(handler), create(client, std::move(path), std::move(data), std::move(options)));
+}
+
+}  // namespace zklock::detail

@@ -1,0 +1,98 @@
+// The operations of a Client that change a node, or several at once.
+#include "client_coroutines.hpp"
+#include "doubt.hpp"
+
+namespace zklock::detail {
+
+namespace {
+
+/// The version is used up, by us or by somebody else, who may have written the same: whether the node is as our write
+/// would have left it.
+bool is_as_written(const DataResult& node, const std::string& data, std::int32_t version) {
+  return node.data == data && node.stat.version == std::int64_t{version} + 1;
+}
+
+Awaitable<Result<Outcomes<Stat>>> set_data(ClientRef client, std::string path, std::string data,
+                                           SetDataOptions options) {
+  auto packed = encoded(client, options.compression, std::move(data));
+  if (!packed) co_return packed.error();
+  data = std::move(*packed);
+  const ClientHandle handle{client};
+  Doubt doubt;
+  for (RetryLoop loop{handle, "set_data", path};;) {
+    const auto session = co_await loop.session();
+    if (!session) co_return doubt.end(session.error());
+    auto [error, stat] = co_await session->async_set_data(path, data, options.version, use_tuple);
+    if (!error) co_return Outcomes<Stat>{stat};
+    if (error == Error::bad_version && options.idempotence == SetDataOptions::Idempotence::on) {
+      auto [unread, node] = co_await session->async_get_data(path, use_tuple);
+      if (!unread && is_as_written(node, data, options.version)) co_return Outcomes<Stat>{node.stat};
+      if (may_try_again(unread)) error = unread;
+    }
+    if (!may_try_again(error)) co_return doubt.end(error);
+    doubt.note(error);
+    if (const error_code final_error = co_await loop.next(error)) co_return doubt.end(final_error);
+  }
+}
+
+Awaitable<Result<Outcomes<>>> set_acl(ClientRef client, std::string path, Acl acl, std::int32_t acl_version) {
+  const ClientHandle handle{client};
+  Doubt doubt;
+  for (RetryLoop loop{handle, "set_acl", path};;) {
+    const auto session = co_await loop.session();
+    if (!session) co_return doubt.end(session.error());
+    const auto [error] = co_await session->async_set_acl(path, acl, acl_version, use_tuple);
+    if (!error) co_return Outcomes<>{};
+    if (!may_try_again(error)) co_return doubt.end(error);
+    doubt.note(error);
+    if (const error_code final_error = co_await loop.next(error)) co_return doubt.end(final_error);
+  }
+}
+
+/// Whether a transaction was done cannot be looked up, so it is tried again only if it certainly was not.
+Awaitable<Result<Outcomes<TransactionResults>>> commit(ClientRef client, Transaction transaction,
+                                                       std::shared_ptr<TransactionResults> results) {
+  const ClientHandle handle{client};
+  const std::string path = transaction.operations().empty() ? "/" : transaction.operations().front().path;
+  for (RetryLoop loop{handle, "commit", path};;) {
+    const auto session = co_await loop.session();
+    if (!session) co_return session.error();
+    auto [error, done] = co_await session->async_commit(transaction, use_tuple);
+    *results = std::move(done);
+    if (!error) co_return Outcomes<TransactionResults>{*results};
+    if (!may_try_again(error) || outcome_of(error) == Outcome::ambiguous) co_return error;
+    if (const error_code final_error = co_await loop.next(error)) co_return final_error;
+  }
+}
+
+/// A failed transaction has results, too.
+Handler<TransactionResults> with_results(Handler<TransactionResults> handler,
+                                         std::shared_ptr<TransactionResults> results) {
+  auto slot = asio::get_associated_cancellation_slot(handler);
+  auto executor = asio::get_associated_executor(handler);
+  return asio::bind_cancellation_slot(
+      slot, asio::bind_executor(executor, [handler = std::move(handler), results = std::move(results)](
+                                              error_code error, TransactionResults) mutable {
+        for (TransactionResult& each : *results)
+          if (error && !each.error) each.error = error;  // no server has said anything about it
+        std::move(handler)(error, std::move(*results));
+      }));
+}
+
+}  // namespace
+
+void start_client_set_data(ClientRef client, std::string path, std::string data, SetDataOptions options,
+                           Handler<Stat> handler) {
+  run(client, std::move(handler), set_data(client, std::move(path), std::move(data), options));
+}
+
+void start_client_set_acl(ClientRef client, std::string path, Acl acl, std::int32_t acl_version, Handler<> handler) {
+  run(client, std::move(handler), set_acl(client, std::move(path), std::move(acl), acl_version));
+}
+
+void start_client_commit(ClientRef client, Transaction transaction, Handler<TransactionResults> handler) {
+  auto results = std::make_shared<TransactionResults>(transaction.operations().size());
+  run(client, with_results(std::move(handler), results), commit(client, std::move(transaction), results));
+}
+
+}  // namespace zklock::detail

@@ -1,0 +1,112 @@
+// One request of a Session under way.
+#pragma once
+
+#include "delivery.hpp"
+#include "request_checks.hpp"
+#include "session_request.hpp"
+#include "watch_core.hpp"
+
+#include <boost/asio/recycling_allocator.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace zklock::detail {
+
+/// The caller's handler, and the way back to it. Lives in the driver until the reply, or until
+/// cancelled.
+template <class Decode, class... Results>
+class Pending final : public ReplySink, public std::enable_shared_from_this<Pending<Decode, Results...>> {
+ public:
+  Pending(SessionHandle session, Handler<Results...>&& handler, std::shared_ptr<WatchCore> watch, Decode decode)
+      : session_{std::move(session)},
+        handler_{std::move(handler)},
+        watch_{std::move(watch)},
+        decode_{std::move(decode)} {}
+
+  void follow_cancellation() {
+    on_cancellation(*handler_, [weak = this->weak_from_this(), serial = session_->runtime().serial()] {
+      asio::dispatch(serial, [weak] {
+        if (const auto self = weak.lock()) self->cancel();
+      });
+    });
+  }
+
+  void submit(Request request) {
+    if (!handler_) return;  // cancelled before it came here
+    if (const error_code fault = complete_request(session_, request)) return refuse(request, fault);
+    about_ = {request.operation, request.path};
+    id_ = session_->driver().submit(std::move(request), this->shared_from_this(), watch_);
+  }
+
+  void on_reply(Reply& reply) override {
+    if (!handler_) return;  // cancelled, and the watch forgotten
+    Handler<Results...> handler{std::move(*handler_)};
+    handler_.reset();
+    if (reply.error) session_->log_failure(about_.operation, about_.path, reply.error);
+    std::apply(
+        [&](auto&&... values) { deliver(std::move(handler), reply.error, std::forward<decltype(values)>(values)...); },
+        decode_(reply, session_, std::move(watch_)));
+  }
+
+ private:
+  void cancel() {
+    if (!handler_) return;
+    if (id_) session_->driver().forget(id_);
+    if (watch_) session_->driver().forget_watch(*watch_);  // the reply may be there, and only wait to be delivered
+    fail_later(make_error_code(asio::error::operation_aborted));
+  }
+
+  void refuse(const Request& request, error_code fault) {
+    Reply reply{.error = fault};
+    for (const Request& part : request.parts) {
+      const error_code fault_in_part = find_fault_in_part(part);
+      reply.parts.push_back({.error = fault_in_part ? fault_in_part : make_error_code(Error::rolled_back)});
+    }
+    session_->log_failure(request.operation, request.path, fault);
+    complete_later(std::move(reply));
+  }
+
+  void fail_later(error_code error) { complete_later(Reply{.error = error}); }
+
+  /// The operation's own decoding says what it completes with.
+  void complete_later(Reply reply) {
+    Handler<Results...> handler{std::move(*handler_)};
+    handler_.reset();
+    std::apply(
+        [&](auto&&... values) {
+          deliver_later(session_->runtime(), std::move(handler), reply.error,
+                        std::forward<decltype(values)>(values)...);
+        },
+        decode_(reply, session_, nullptr));
+  }
+
+  SessionHandle session_;
+  std::optional<Handler<Results...>> handler_;
+  std::shared_ptr<WatchCore> watch_;
+  Decode decode_;
+  Driver::RequestId id_ = 0;
+  struct About {
+    Operation operation;
+    std::string path;
+  } about_{};
+};
+
+/// `decode(reply, session, watch)` makes the tuple of results; it may also change reply.error.
+template <class... Results, class Decode>
+void launch(SessionHandle session, Handler<Results...>&& handler, Request request, std::shared_ptr<WatchCore> watch,
+            Decode decode) {
+  using Operation = Pending<Decode, Results...>;
+  const auto serial = session->runtime().serial();
+  auto operation = std::allocate_shared<Operation>(asio::recycling_allocator<void>(), std::move(session),
+                                                   std::move(handler), std::move(watch), std::move(decode));
+  operation->follow_cancellation();
+  asio::dispatch(serial, [operation = std::move(operation), request = std::move(request)]() mutable {
+    operation->submit(std::move(request));
+  });
+}
+
+}  // namespace zklock::detail
