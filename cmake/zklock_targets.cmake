@@ -21,6 +21,14 @@ if(ZKLOCK_SANITIZE)
     $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${CMAKE_CURRENT_LIST_DIR}/sanitizer_defaults.cpp>)
 endif()
 
+# Headers that most files of a target include, compiled once, if ZKLOCK_PRECOMPILE_HEADERS: the sanitizers' builds take
+# half the time with them. The others show that each file includes what it needs.
+function(zklock_precompile target)
+  if(ZKLOCK_PRECOMPILE_HEADERS)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()
+
 # Applies the house's flags to a target of ours. Usage: zklock_house_rules(TARGET)
 function(zklock_house_rules target)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:zklock_warnings> $<BUILD_INTERFACE:zklock_sanitizers>)

@@ -222,6 +222,28 @@ TEST_CASE("closing is bounded also when the server does not answer, and everythi
   CHECK(std::get<0>(watching.get(1s)) == Error::closing);
 }
 
+TEST_CASE("once a client is closed its session is over, though the server was slow", "[faults]") {  // 125
+  testing::TestServer server;
+  const Client observing = client_of(server.connect_string(), 20s);
+  const Session observer = connected_session(observing);
+  Client client = client_of(server.connect_string(), 20s);
+  const Session session = connected_session(client);
+  REQUIRE_FALSE(std::get<0>(outcome_of_operation<CreateResult>(
+      [&](auto token) { session.async_create("/mine", "", CreateMode::ephemeral, std::move(token)); })));
+  server.pause();
+  std::vector<Pending<Stat>> writes(10);
+  for (auto& write : writes) session.async_set_data("/mine", std::string(100'000, 'x'), write.handler());
+  Pending<> closed;
+  client.async_close(closed.handler());
+  // The library waits for 1.5 s; whoever then closes the socket has the server find it reset by the first reply.
+  CHECK_FALSE(eventually([&] { return closed.completions() > 0; }, 2s));
+  server.resume();
+  CHECK_FALSE(std::get<0>(closed.get()));
+  CHECK_FALSE(sync(observer));
+  CHECK_FALSE(exists(observer, "/mine"));
+  for (auto& write : writes) CHECK(std::get<0>(write.get()) == Error::closing);
+}
+
 TEST_CASE("clients come and go without leaving threads or descriptors behind", "[faults]") {
   const testing::TestServer server;
   {

@@ -7,25 +7,49 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 
+#include <array>
+#include <chrono>
 #include <thread>
 
+#include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace zklock {
 
 namespace {
 
+using namespace std::chrono_literals;
 using Multis = std::vector<std::shared_ptr<MultiCall>>;
 
-/// zookeeper_close waits for the server up to 4.5 s (124), so it has a thread to itself. The thread touches neither the
-/// driver nor its executor, which may be gone by then: it writes to an eventfd that the driver waits on.
-void close_elsewhere(zhandle_t* handle, Multis multis, asio::any_io_executor executor, std::function<void()> closed) {
+constexpr auto close_limit = 5s;  // the library's own is 4.5 s (124)
+
+/// Reads what the server still sends until it ends the connection, as it does when it has ended the session. A socket
+/// that is closed with something unread resets the connection, and the request to end the session is lost with
+/// whatever the server has not read by then (125).
+void see_off(int socket, Clock::time_point deadline) {
+  std::array<char, 65536> answers{};
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    pollfd readable{.fd = socket, .events = POLLIN, .revents = 0};
+    if (left <= 0ms || ::poll(&readable, 1, static_cast<int>(left.count())) <= 0) break;
+    if (::recv(socket, answers.data(), answers.size(), 0) <= 0) break;
+  }
+  ::close(socket);
+}
+
+/// Waits for the server, so it has a thread to itself. The thread touches neither the driver nor its executor, which
+/// may be gone by then: it writes to an eventfd that the driver waits on. `socket`: another descriptor of the
+/// library's, if the server is to be heard to its end, or -1.
+void close_elsewhere(zhandle_t* handle, int socket, Multis multis, asio::any_io_executor executor,
+                     std::function<void()> closed) {
   const int done = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   const int signal = ::fcntl(done, F_DUPFD_CLOEXEC, 0);
   if (done < 0 || signal < 0) {  // out of descriptors: the close then holds up the loop, but happens
     if (done >= 0) ::close(done);
     if (signal >= 0) ::close(signal);
+    if (socket >= 0) ::close(socket);
     zookeeper_close(handle);
     asio::post(executor, std::move(closed));
     return;
@@ -35,8 +59,10 @@ void close_elsewhere(zhandle_t* handle, Multis multis, asio::any_io_executor exe
   waiter->async_wait(asio::posix::descriptor_base::wait_read,
                      [waiter, closed = std::move(closed)](error_code) { closed(); });
   const BlockSignals blocked;
-  std::thread{[handle, signal, multis = std::move(multis)] {
+  std::thread{[handle, socket, signal, multis = std::move(multis)] {
+    const auto deadline = Clock::now() + close_limit;
     zookeeper_close(handle);
+    if (socket >= 0) see_off(socket, deadline);
     ::eventfd_write(signal, 1);
     ::close(signal);
   }}.detach();
@@ -63,13 +89,14 @@ void CClientDriver::abandon() {
 
 /// Gives the handle back to the library.
 void CClientDriver::let_go(CloseMode mode) {
+  const int socket = mode == CloseMode::graceful && connected() ? readiness_.duplicate() : -1;
   if (mode == CloseMode::abortive) readiness_.shut_down();
   stop();
   retiring_ = false;
   auto closed = [self = shared_from_this()] { self->on_closed(); };
   if (zhandle_t* handle = std::exchange(handle_, nullptr)) {
     ++closes_;
-    close_elsewhere(handle, std::move(unanswered_multis_), executor_, std::move(closed));
+    close_elsewhere(handle, socket, std::move(unanswered_multis_), executor_, std::move(closed));
   } else if (closes_ == 0) {
     asio::post(executor_, std::move(closed));
   }

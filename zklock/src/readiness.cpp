@@ -67,6 +67,10 @@ void SocketReadiness::peek(unsigned char* bytes, std::size_t size) const {
   static_cast<void>(::recv(shared_->descriptor.native_handle(), bytes, size, MSG_PEEK | MSG_DONTWAIT));
 }
 
+int SocketReadiness::duplicate() const {
+  return socket_ >= 0 ? ::fcntl(shared_->descriptor.native_handle(), F_DUPFD_CLOEXEC, 0) : -1;
+}
+
 void SocketReadiness::shut_down() {
   if (socket_ >= 0) ::shutdown(shared_->descriptor.native_handle(), SHUT_RDWR);
 }

@@ -39,6 +39,8 @@ class SocketReadiness {
   void disarm();
   /// Cuts the connection, so that the library finds it broken at its next look.
   void shut_down();
+  /// A descriptor of the socket, the caller's to close; -1: there is none.
+  [[nodiscard]] int duplicate() const;
 
   /// The next bytes to be read, left where they are; zeros where there are none yet.
   template <std::size_t size>
