@@ -10,7 +10,12 @@ ZKLOCK_SANITIZER_HOOK __asan_default_options() {
 
 ZKLOCK_SANITIZER_HOOK __ubsan_default_options() { return "print_stacktrace=1"; }
 
-ZKLOCK_SANITIZER_HOOK __tsan_default_options() { return "second_deadlock_stack=1"; }
+ZKLOCK_SANITIZER_HOOK __tsan_default_options() { return "second_deadlock_stack=1:allocator_may_return_null=1"; }
+
+// Asio counts the references to a large executor with a fence, which ThreadSanitizer does not know.
+ZKLOCK_SANITIZER_HOOK __tsan_default_suppressions() {
+  return "race:boost::asio::execution::detail::shared_target_executor\n";
+}
 
 // The C client 3.8.0 forgets the buffer of a packet that the connection broke in the middle of: 24 bytes and what had
 // been read of it (docs/driver.md).

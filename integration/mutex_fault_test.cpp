@@ -288,8 +288,16 @@ TEST_CASE_METHOD(Fixture, "an operator who deletes a waiter's node sends it to t
   REQUIRE(eventually([&] { return queue_length() == 2 && server.monitor("zk_watch_count") == 1; }));
   const auto line = std::get<1>(
       outcome_of_operation<std::vector<Participant>>([&](auto token) { mutex.async_participants(std::move(token)); }));
-  outcome_of_operation<>([&](auto token) { session.async_remove(line.at(1).node_path, std::move(token)); });
-  holder = Lease{};
+  SECTION("alone") {
+    outcome_of_operation<>([&](auto token) { session.async_remove(line.at(1).node_path, std::move(token)); });
+    holder = Lease{};
+  }
+  SECTION("with the whole line and its directory") {
+    const Transaction all = Transaction{}.remove(line.at(0).node_path).remove(line.at(1).node_path).remove(path);
+    const auto outcome =
+        outcome_of_operation<TransactionResults>([&](auto token) { session.async_commit(all, std::move(token)); });
+    CHECK_FALSE(std::get<0>(outcome));
+  }
   const auto [error, lease] = first.get();
   CHECK_FALSE(error);
   CHECK(lease.is_held());

@@ -173,7 +173,7 @@ TEST_CASE_METHOD(Fixture, "whoever waits for a watch that is dropped is told") {
   watch.async_wait(event.handler());
   SECTION("at once") { watch = Watch{}; }
   SECTION("on the I/O thread, ahead of a start that is queued") {
-    asio::dispatch(asio::bind_executor(session.get_executor(), [&] { watch = Watch{}; }));
+    asio::dispatch(asio::bind_executor(session.get_executor(), [&watch = watch] { watch = Watch{}; }));
   }
   CHECK(std::get<0>(event.get(5s)) == asio::error::operation_aborted);
   CHECK(event.completions() == 1);

@@ -52,8 +52,9 @@ asio::awaitable<void> create(Simulation& simulation, std::string path, CreateOpt
   const auto nodes = nodes_below(simulation, "/jobs");
   if (nodes.size() != 1 || nodes[0].path != result.path)
     if (simulation.ensemble().is_alive(result.stat.ephemeral_owner)) simulation.fail("the node is not there");
-  auto removing = simulation.operation<>("a", {.name = "remove", .within = 60s, .can_be_cancelled = false},
-                                         [&](auto token) { client.async_remove(result.path, std::move(token)); });
+  auto removing =
+      simulation.operation<>("a", {.name = "remove", .within = 60s, .can_be_cancelled = false},
+                             [&, &node = result.path](auto token) { client.async_remove(node, std::move(token)); });
   co_await std::move(removing);
 }
 
@@ -117,9 +118,10 @@ asio::awaitable<void> add(Simulation& simulation, std::string name, int times, C
     auto [unread, node] = co_await std::move(reading);
     if (unread) co_return;
     std::string next = std::to_string(std::stoi(node.data) + 1);
-    auto writing = simulation.operation<Stat>(name, {.name = "set_data", .within = 60s}, [&](auto token) {
-      client.async_set_data("/counter", next, SetDataOptions{node.stat.version}, std::move(token));
-    });
+    auto writing = simulation.operation<Stat>(
+        name, {.name = "set_data", .within = 60s}, [&, version = node.stat.version](auto token) {
+          client.async_set_data("/counter", next, SetDataOptions{version}, std::move(token));
+        });
     auto [error, stat] = co_await std::move(writing);
     if (error == Error::bad_version) continue;  // the other one was quicker
     if (error && outcome_of(error) == Outcome::not_applied) co_return;

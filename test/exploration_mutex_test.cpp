@@ -56,7 +56,7 @@ asio::awaitable<void> contend(Simulation& simulation, std::shared_ptr<LockWatch>
   watch->released(self.name);
   if (self.release == Contender::Release::in_background) co_return;
   auto released = simulation.operation<>(self.name, {.name = "release", .can_be_cancelled = false},
-                                         [&](auto token) { lease.async_release(std::move(token)); });
+                                         [&lease = lease](auto token) { lease.async_release(std::move(token)); });
   co_await std::move(released);
 }
 

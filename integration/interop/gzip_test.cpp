@@ -77,7 +77,7 @@ Answer decoded(const std::string& encoded) {
 std::vector<std::string> samples() {
   std::mt19937_64 random{9};
   std::vector<std::string> data{"", "a", "\0"s, "/app/config", std::string(1'000'000, 'x')};
-  for (const std::size_t size : {1, 100, 511, 512, 513, 16'384, 65'536, 500'000}) {
+  for (const std::size_t size : {1U, 100U, 511U, 512U, 513U, 16'384U, 65'536U, 500'000U}) {
     std::string& text = data.emplace_back(size, '\0');
     for (char& byte : text) byte = static_cast<char>(random() % (size % 2 == 0 ? 256 : 4));
   }

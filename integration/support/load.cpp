@@ -126,6 +126,7 @@ int Load::counted() const {
 
 int Load::written() const {
   const Session& session = workers_.front()->session;
+  if (const error_code error = sync(session)) throw boost::system::system_error{error, "sync"};
   const auto [error, result] = read(session);
   if (error) throw boost::system::system_error{error, node};
   return number_in(result.data);

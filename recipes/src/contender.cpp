@@ -56,6 +56,8 @@ Awaitable<Result<Lease>> attempt(Session session, const LockRequest& request, co
   PlaceInLine place{session, request.directory, request.marker, format_lock_data({client_id, 1})};
   auto line = co_await join(session, request, place);
   for (;;) {
+    // With the directory our node has gone, too: it was empty, and reaped.
+    if (!line && line.error() == Error::no_node && !place.error()) co_return make_error_code(Error::lock_lost);
     if (!line) co_return line.error();
     const std::string own_name = place.name();
     const auto own_sequence = parse_sequence(own_name, request.marker);
