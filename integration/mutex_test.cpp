@@ -76,11 +76,14 @@ TEST_CASE_METHOD(Fixture, "the lock's directory is made of containers, which the
 }
 
 TEST_CASE_METHOD(Fixture, "an uncontended lock and unlock are three requests in two flights") {
-  { const Lease warm = acquire(mutex); }
-  REQUIRE(eventually([&] { return children_of(session, path).empty(); }));
+  {
+    const Lease warm = acquire(mutex);
+    REQUIRE_FALSE(std::get<0>(outcome_of_operation<CreateResult>([&](auto token) {
+      session.async_create(path + "/keep", "", CreateMode::ephemeral, std::move(token));  // or the server reaps it
+    })));
+  }
+  REQUIRE(eventually([&] { return children_of(session, path).size() == 1; }));
   const InterProcessMutex kept{client, path};
-  static_cast<void>(outcome_of_operation<CreateResult>(
-      [&](auto token) { session.async_create(path + "/keep", "", CreateMode::ephemeral, std::move(token)); }));
   constexpr int rounds = 100;
   const auto before = server.monitor("zk_packets_received");
   for (int i = 0; i < rounds; ++i) {
