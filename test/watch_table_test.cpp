@@ -16,7 +16,7 @@ std::shared_ptr<WatchSink> waiter() { return std::make_shared<Nobody>(); }
 }  // namespace
 
 TEST_CASE("all who wait on one place share an entry, which fires once for each") {
-  WatchTable table;
+  WatchTable table{1'000};
   const auto one = waiter();
   const auto two = waiter();
   const auto id = table.begin(WatchKind::children, "/a");
@@ -30,7 +30,7 @@ TEST_CASE("all who wait on one place share an entry, which fires once for each")
 }
 
 TEST_CASE("the last to give up is told to remove the watch, the others are not") {
-  WatchTable table;
+  WatchTable table{1'000};
   const auto one = waiter();
   const auto two = waiter();
   const auto id = table.begin(WatchKind::children, "/a");
@@ -44,7 +44,7 @@ TEST_CASE("the last to give up is told to remove the watch, the others are not")
 }
 
 TEST_CASE("a read under way keeps the entry: its reply sets the watch again") {
-  WatchTable table;
+  WatchTable table{1'000};
   const auto one = waiter();
   const auto id = table.begin(WatchKind::data, "/a");
   static_cast<void>(table.finish(id, true, one));
@@ -57,7 +57,7 @@ TEST_CASE("a read under way keeps the entry: its reply sets the watch again") {
 }
 
 TEST_CASE("a read that failed leaves nothing to remove") {
-  WatchTable table;
+  WatchTable table{1'000};
   const auto id = table.begin(WatchKind::data, "/a");
   CHECK(table.finish(id, false, waiter()));
   CHECK_FALSE(table.end(id));
@@ -65,7 +65,7 @@ TEST_CASE("a read that failed leaves nothing to remove") {
 }
 
 TEST_CASE("the end of the session reaches everybody once") {
-  WatchTable table;
+  WatchTable table{1'000};
   const auto one = waiter();
   const auto two = waiter();
   static_cast<void>(table.finish(table.begin(WatchKind::data, "/a"), true, one));
@@ -73,4 +73,16 @@ TEST_CASE("the end of the session reaches everybody once") {
   CHECK(table.drain().size() == 2);
   CHECK(table.drain().empty());
   CHECK_FALSE(table.forget(*one));
+}
+
+TEST_CASE("more watches than may be sent at once have no room, one more on the same place has") {
+  WatchTable table{30};
+  const auto id = table.begin(WatchKind::data, "/ten-bytes");  // and 4 for its length
+  static_cast<void>(table.begin(WatchKind::children, "/ten-bytes"));
+  CHECK(table.has_room_for(WatchKind::data, "/ten-bytes"));
+  CHECK_FALSE(table.has_room_for(WatchKind::data, "/ten-bytesX"));
+  CHECK_FALSE(table.has_room_for(WatchKind::data, "/2"));
+  static_cast<void>(table.finish(id, false, nullptr));
+  static_cast<void>(table.end(id));
+  CHECK(table.has_room_for(WatchKind::data, "/2"));
 }

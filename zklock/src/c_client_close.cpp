@@ -59,13 +59,18 @@ void close_elsewhere(zhandle_t* handle, int socket, Multis multis, asio::any_io_
   waiter->async_wait(asio::posix::descriptor_base::wait_read,
                      [waiter, closed = std::move(closed)](error_code) { closed(); });
   const BlockSignals blocked;
-  std::thread{[handle, socket, signal, multis = std::move(multis)] {
+  const auto close_and_tell = [handle, socket, signal, multis = std::move(multis)] {
     const auto deadline = Clock::now() + close_limit;
     zookeeper_close(handle);
     if (socket >= 0) see_off(socket, deadline);
     ::eventfd_write(signal, 1);
     ::close(signal);
-  }}.detach();
+  };
+  try {
+    std::thread{close_and_tell}.detach();
+  } catch (const std::system_error&) {  // out of threads: as above
+    close_and_tell();
+  }
 }
 
 }  // namespace

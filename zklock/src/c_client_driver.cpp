@@ -28,6 +28,7 @@ CClientDriver::CClientDriver(asio::any_io_executor executor, DriverOptions optio
     : executor_{executor},
       options_{std::move(options)},
       session_timeout_{options_.session_timeout},
+      watches_{options_.max_buffer / 2},
       readiness_{executor, [this](int bits) { ready(bits); }},
       timer_{executor},
       random_{std::random_device{}()} {}

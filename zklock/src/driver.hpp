@@ -140,6 +140,7 @@ struct DriverOptions {
   std::vector<std::string> servers;  ///< "address:port", numeric; at least one
   std::chrono::milliseconds session_timeout{};
   std::vector<AuthInfo> auth{};
+  std::size_t max_buffer = 1'048'575;  ///< as ClientConfig's
   std::shared_ptr<spdlog::logger> logger{};
 };
 

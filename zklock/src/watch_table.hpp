@@ -29,7 +29,8 @@ class WatchTable {
   };
 
   /// All watches are sent again in one packet at each reconnect; one too large would be refused, time and again (101).
-  static constexpr std::size_t most_bytes = 512 * 1024;
+  /// `most_bytes` are there for their paths.
+  explicit WatchTable(std::size_t most_bytes) : most_bytes_{most_bytes} {}
 
   [[nodiscard]] bool has_room_for(WatchKind kind, const std::string& path) const;
   /// A read that will set the watch is about to be sent.
@@ -58,6 +59,7 @@ class WatchTable {
 
   static std::size_t size_of(const Place& place) noexcept { return place.path.size() + 4; }
 
+  std::size_t most_bytes_;
   std::size_t bytes_ = 0;
   Registry<Entry> entries_;
   std::map<Place, Id> ids_;

@@ -30,7 +30,8 @@ class CreateOptions {
   CreateOptions& with_protection() { return set(protected_, true); }
   /// If the node exists, its data are replaced, if they have this version.
   CreateOptions& or_set_data(std::int32_t version = any_version) { return set(set_version_, std::optional{version}); }
-  /// If the node exists and has these data, that is as good: this call, an earlier one, or somebody else has done it.
+  /// If the node exists, has these data and, where it is to be ephemeral, our session for an owner, that is as good:
+  /// this call, an earlier one, or somebody else has done it.
   CreateOptions& idempotent() { return set(idempotent_, true); }
 
   /// The data go through ClientConfig::codec: gzip, unless it says otherwise.

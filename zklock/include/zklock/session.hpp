@@ -175,7 +175,7 @@ class Session {
   /// node.
   ///
   /// Signature     void(error_code, DataResult, Watch)
-  /// Errors        no_node, no_auth
+  /// Errors        no_node, no_auth, too_many_watches
   template <asio::completion_token_for<void(error_code, DataResult, Watch)> Token = asio::deferred_t>
   auto async_get_data_and_watch(std::string path, Token&& token = {}) const {
     return detail::initiate<void(error_code, DataResult, Watch), &detail::start_get_data_and_watch>(
