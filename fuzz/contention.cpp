@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <optional>
 
 using namespace zklock;
 using fuzz::check;
 
 namespace {
 
-constexpr std::string_view markers[] = {mutex_marker, "__READ__", "__WRIT__", "x"};
+constexpr LockKind kinds[] = {LockKind::mutex, LockKind::read, LockKind::write};
 
 std::string format(std::int32_t sequence) {
   char text[16];
@@ -19,11 +20,13 @@ std::string format(std::int32_t sequence) {
   return text;
 }
 
-/// The order of the line.
-bool is_ahead(const std::string& one, const std::string& other, std::string_view marker) {
-  const std::int32_t first = parse_sequence(one, marker).value();
-  const std::int32_t second = parse_sequence(other, marker).value();
-  return first != second ? first < second : one < other;
+std::optional<InLine> place_of(const std::string& name, LockKind line) {
+  auto alone = line_up({name}, line);
+  return alone.empty() ? std::nullopt : std::optional{alone.front()};
+}
+
+bool is_ahead(const InLine& one, const InLine& other) {
+  return one.sequence != other.sequence ? one.sequence < other.sequence : one.name < other.name;
 }
 
 void check_sequence(const std::string& name, std::string_view marker) {
@@ -36,50 +39,47 @@ void check_sequence(const std::string& name, std::string_view marker) {
         "what the server writes is a sequence number");
 }
 
-void check_contention(const std::vector<std::string>& children, const std::string& own, std::string_view marker) {
-  const Contention contention = contend(children, own, marker);
-  const bool present = std::ranges::count(children, own) > 0 && parse_sequence(own, marker);
+void check_contention(const std::vector<std::string>& children, const std::string& own_name, LockKind kind) {
+  const Contention contention = contend(children, own_name, kind);
+  const auto own = place_of(own_name, kind);
+  const bool present = std::ranges::count(children, own_name) > 0 && own && own->kind == kind;
   check(present == (contention.verdict != Contention::Verdict::missing), "who is not in the list is missing");
   check((contention.verdict == Contention::Verdict::behind) != contention.predecessor.empty(),
         "who is behind, and nobody else, has a predecessor");
   if (!present) return;
-  std::ptrdiff_t ahead = 0;
-  std::ptrdiff_t ahead_of_predecessor = 0;
-  for (const std::string& child : children) {
-    if (!parse_sequence(child, marker)) continue;
-    ahead += is_ahead(child, own, marker);
-    if (!contention.predecessor.empty()) ahead_of_predecessor += is_ahead(child, contention.predecessor, marker);
-  }
-  if (contention.verdict == Contention::Verdict::first) return check(ahead == 0, "nobody is ahead of the first");
-  check(std::ranges::count(children, contention.predecessor) == 1, "a predecessor is a child");
-  check(is_ahead(contention.predecessor, own, marker), "a predecessor is ahead");
-  check(ahead == ahead_of_predecessor + 1, "nobody stands between it and us");
+  std::vector<std::string> ahead;  // of those who keep us out, first in line first
+  for (const InLine& other : line_up(children, kind))
+    if (is_ahead(other, *own) && !(kind == LockKind::read && other.kind == LockKind::read)) ahead.push_back(other.name);
+  check(contention.predecessor == (ahead.empty() ? "" : ahead.back()),
+        "a predecessor is the nearest one who keeps us out");
 }
 
 }  // namespace
 
-/// The marker's number, then the children, a line each. The first one is our own.
+/// The kind's number, then the children, a line each. The first one is our own.
 void fuzz_one(std::string_view input) {
   if (input.empty() || input.size() > 4096) return;
-  const std::string_view marker = markers[static_cast<unsigned char>(input.front()) % std::size(markers)];
+  const LockKind kind = kinds[static_cast<unsigned char>(input.front()) % std::size(kinds)];
   std::vector<std::string> children = fuzz::split(input.substr(1), '\n');
   const std::string own = children.front();
-  for (const std::string& child : children) check_sequence(child, marker);
+  for (const std::string& child : children) check_sequence(child, marker_of(kind));
 
   std::ranges::sort(children);
   children.erase(std::unique(children.begin(), children.end()), children.end());
   if (input.front() & 0x40) std::erase(children, own);
-  const std::vector<std::string> line = line_up(children, marker);
-  check(std::ranges::is_sorted(line, [&](auto& one, auto& other) { return is_ahead(one, other, marker); }),
-        "a line is in order");
+  const std::vector<InLine> line = line_up(children, kind);
+  check(std::ranges::is_sorted(line, is_ahead), "a line is in order");
   for (const std::string& child : children) {
-    const bool contends = parse_sequence(child, marker).has_value();
-    check(std::ranges::count(line, child) == (contends ? 1 : 0), "contenders, and nobody else, are in line");
+    const bool contends = place_of(child, kind).has_value();
+    check(std::ranges::count(line, child, &InLine::name) == (contends ? 1 : 0),
+          "contenders, and nobody else, are in line");
   }
-  for (std::size_t i = 0; i < line.size(); ++i)
-    check(contend(children, line[i], marker).predecessor == (i == 0 ? "" : line[i - 1]), "the line is one chain");
+  if (kind == LockKind::mutex)
+    for (std::size_t i = 0; i < line.size(); ++i)
+      check(contend(children, line[i].name, kind).predecessor == (i == 0 ? "" : line[i - 1].name),
+            "the line is one chain");
 
-  check_contention(children, own, marker);
+  check_contention(children, own, kind);
   std::ranges::reverse(children);
-  check_contention(children, own, marker);
+  check_contention(children, own, kind);
 }

@@ -49,7 +49,7 @@ TEST_CASE("the sequence number is what the server writes after the last marker")
   };
   for (const Row& row : rows) {
     INFO(row.name);
-    CHECK(parse_sequence(row.name, mutex_marker) == row.sequence);
+    CHECK(parse_sequence(row.name, marker_of(LockKind::mutex)) == row.sequence);
   }
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("a contender waits for the nearest one ahead of it") {
       {{"_c_x-lock-0000000003", a}, a, Verdict::first, ""},
   };
   for (const Row& row : rows) {
-    const Contention contention = contend(row.children, row.own, mutex_marker);
+    const Contention contention = contend(row.children, row.own, LockKind::mutex);
     CHECK(contention.verdict == row.verdict);
     CHECK(contention.predecessor == row.predecessor);
   }
@@ -93,11 +93,44 @@ TEST_CASE("whatever the order of the list, exactly one is first, and the others 
       std::string digits = std::to_string(random() % 2'000'000'000);
       children.push_back("_c_" + std::to_string(i) + "-lock-" + std::string(10 - digits.size(), '0') + digits);
     }
-    const std::vector<std::string> line = line_up(children, mutex_marker);
+    const std::vector<InLine> line = line_up(children, LockKind::mutex);
     REQUIRE(line.size() == children.size());
     std::shuffle(children.begin(), children.end(), random);
-    CHECK(contend(children, line.front(), mutex_marker).verdict == Contention::Verdict::first);
+    CHECK(contend(children, line.front().name, LockKind::mutex).verdict == Contention::Verdict::first);
     for (std::size_t i = 1; i < line.size(); ++i)
-      CHECK(contend(children, line[i], mutex_marker).predecessor == line[i - 1]);
+      CHECK(contend(children, line[i].name, LockKind::mutex).predecessor == line[i - 1].name);
   }
+}
+
+TEST_CASE("a reader waits for the nearest writer ahead, a writer for whoever is ahead") {
+  using Verdict = Contention::Verdict;
+  const std::string reader_1 = "_c_f-__READ__0000000001";
+  const std::string writer_2 = "_c_e-__WRIT__0000000002";
+  const std::string writer_3 = "_c_d-__WRIT__0000000003";
+  const std::string reader_4 = "_c_c-__READ__0000000004";
+  const std::string reader_5 = "_c_b-__READ__0000000005";
+  const std::string writer_6 = "_c_a-__WRIT__0000000006";
+  const std::string mutex_0 = "_c_a-lock-0000000000";
+  const std::vector<std::string> all{writer_6, reader_4, mutex_0, reader_1, writer_3, reader_5, writer_2};
+  struct Row {
+    std::string own;
+    LockKind kind;
+    Verdict verdict;
+    std::string predecessor;
+  };
+  const Row rows[] = {
+      {reader_1, LockKind::read, Verdict::first, ""},         {writer_2, LockKind::write, Verdict::behind, reader_1},
+      {writer_3, LockKind::write, Verdict::behind, writer_2}, {reader_4, LockKind::read, Verdict::behind, writer_3},
+      {reader_5, LockKind::read, Verdict::behind, writer_3},  {writer_6, LockKind::write, Verdict::behind, reader_5},
+      {mutex_0, LockKind::mutex, Verdict::first, ""},         {reader_1, LockKind::write, Verdict::missing, ""},
+  };
+  for (const Row& row : rows) {
+    INFO(row.own);
+    const Contention contention = contend(all, row.own, row.kind);
+    CHECK(contention.verdict == row.verdict);
+    CHECK(contention.predecessor == row.predecessor);
+  }
+  std::vector<std::string> line;
+  for (const InLine& each : line_up(all, LockKind::read)) line.push_back(each.name);
+  CHECK(line == std::vector<std::string>{reader_1, writer_2, writer_3, reader_4, reader_5, writer_6});
 }

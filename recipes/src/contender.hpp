@@ -1,26 +1,17 @@
 // One who wants a lock: the acquire loop.
 #pragma once
 
-#include "holding.hpp"
+#include "lock_core.hpp"
 
-#include <zklock/client.hpp>
 #include <zklock/detail/spawn.hpp>
 
 #include <memory>
-#include <string>
-#include <string_view>
 
 namespace zklock {
 
-/// What to stand in line for.
-struct LockRequest {
-  std::string directory;
-  std::string_view marker;
-  bool try_once = false;  ///< leave again at once if somebody is ahead
-};
-
-/// Stands in line until first, over as many sessions as the client's retry policy allows. Runs on the client's
-/// executor.
-[[nodiscard]] Awaitable<Result<Lease>> acquire(ClientHandle client, LockRequest request);
+/// Gives the owner the lock: by entering again, beside what it holds already, or in line, over as many sessions as the
+/// client's retry policy allows. Runs on the client's executor.
+[[nodiscard]] Awaitable<Result<Lease>> acquire(std::shared_ptr<detail::LockCore> core, Owner owner, LockKind kind,
+                                               bool try_once);
 
 }  // namespace zklock

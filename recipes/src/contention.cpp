@@ -8,53 +8,88 @@
 
 namespace zklock {
 
+std::string_view to_string(LockKind kind) noexcept {
+  switch (kind) {
+    case LockKind::mutex: return "mutex";
+    case LockKind::read: return "read";
+    case LockKind::write: return "write";
+  }
+  return "unknown";
+}
+
+std::string_view marker_of(LockKind kind) noexcept {
+  switch (kind) {
+    case LockKind::mutex: return "lock-";
+    case LockKind::read: return "__READ__";
+    case LockKind::write: return "__WRIT__";
+  }
+  return {};
+}
+
+std::string format_sequence(std::int32_t sequence) {
+  std::array<char, 16> text{};
+  const int length = std::snprintf(text.data(), text.size(), "%010d", sequence);
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
 std::optional<std::int32_t> parse_sequence(std::string_view name, std::string_view marker) noexcept {
   const auto at = name.rfind(marker);
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view number = name.substr(at + marker.size());
   std::int32_t sequence = 0;
   if (std::from_chars(number.data(), number.data() + number.size(), sequence).ec != std::errc{}) return std::nullopt;
-  std::array<char, 16> as_server_writes{};
-  const int length = std::snprintf(as_server_writes.data(), as_server_writes.size(), "%010d", sequence);
-  if (number != std::string_view{as_server_writes.data(), static_cast<std::size_t>(length)}) return std::nullopt;
+  if (number != format_sequence(sequence)) return std::nullopt;
   return sequence;
 }
 
 namespace {
 
-/// Order by sequence; equal ones, which only a wrapped counter can give, by name so that all see the same order.
-using Rank = std::pair<std::int32_t, std::string_view>;
+/// Order by sequence; equal ones, which only a wrapped counter or a downgrade can give, by name so that all see the
+/// same order.
+struct Rank {
+  std::int32_t sequence;
+  std::string_view name;
+  LockKind kind;
+  friend auto operator<=>(const Rank&, const Rank&) = default;
+};
 
-std::optional<Rank> rank_of(std::string_view name, std::string_view marker) {
-  const auto sequence = parse_sequence(name, marker);
-  return sequence ? std::optional<Rank>{{*sequence, name}} : std::nullopt;
+std::optional<Rank> rank_in_line(std::string_view name, LockKind line) {
+  const auto rank_as = [&](LockKind kind) {
+    const auto sequence = parse_sequence(name, marker_of(kind));
+    return sequence ? std::optional<Rank>{{*sequence, name, kind}} : std::nullopt;
+  };
+  if (line == LockKind::mutex) return rank_as(LockKind::mutex);
+  const auto read = rank_as(LockKind::read);
+  return read ? read : rank_as(LockKind::write);
 }
+
+bool keeps_out(LockKind ahead, LockKind behind) { return ahead != LockKind::read || behind != LockKind::read; }
 
 }  // namespace
 
-Contention contend(const std::vector<std::string>& children, std::string_view own_name, std::string_view marker) {
-  const std::optional<Rank> own = rank_of(own_name, marker);
-  if (!own) return {};
+Contention contend(const std::vector<std::string>& children, std::string_view own_name, LockKind kind) {
+  const std::optional<Rank> own = rank_in_line(own_name, kind);
+  if (!own || own->kind != kind) return {};
   bool present = false;
   std::optional<Rank> nearest;
   for (const std::string& child : children) {
-    const std::optional<Rank> rank = rank_of(child, marker);
+    const std::optional<Rank> rank = rank_in_line(child, kind);
     if (!rank) continue;
     if (*rank == *own) present = true;
-    if (*rank < *own && (!nearest || *nearest < *rank)) nearest = rank;
+    if (*rank < *own && keeps_out(rank->kind, kind) && (!nearest || *nearest < *rank)) nearest = rank;
   }
   if (!present) return {};
   if (!nearest) return {Contention::Verdict::first};
-  return {Contention::Verdict::behind, std::string{nearest->second}};
+  return {Contention::Verdict::behind, std::string{nearest->name}};
 }
 
-std::vector<std::string> line_up(const std::vector<std::string>& children, std::string_view marker) {
+std::vector<InLine> line_up(const std::vector<std::string>& children, LockKind kind) {
   std::vector<Rank> ranks;
   for (const std::string& child : children)
-    if (const auto rank = rank_of(child, marker)) ranks.push_back(*rank);
+    if (const auto rank = rank_in_line(child, kind)) ranks.push_back(*rank);
   std::sort(ranks.begin(), ranks.end());
-  std::vector<std::string> line;
-  for (const Rank& rank : ranks) line.emplace_back(rank.second);
+  std::vector<InLine> line;
+  for (const Rank& rank : ranks) line.push_back({std::string{rank.name}, rank.kind, rank.sequence});
   return line;
 }
 

@@ -1,6 +1,8 @@
 // Who is first in line: pure decisions on the names of a lock's children.
 #pragma once
 
+#include <zklock/recipes/lock_kind.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,12 +11,15 @@
 
 namespace zklock {
 
-/// The marker of Curator's mutex, between the protection and the sequence number.
-inline constexpr std::string_view mutex_marker = "lock-";
+/// What Curator has between a name's protection and its sequence number.
+[[nodiscard]] std::string_view marker_of(LockKind kind) noexcept;
 
 /// The number that the server appended, if `name` ends in the marker and a number as the server writes it: "%010d",
 /// which is negative once the counter has overflowed.
 [[nodiscard]] std::optional<std::int32_t> parse_sequence(std::string_view name, std::string_view marker) noexcept;
+
+/// As the server writes it.
+[[nodiscard]] std::string format_sequence(std::int32_t sequence);
 
 /// Beyond this number names do not order contenders any more: the server's counter wraps, then sticks (docs/faults.md
 /// 25, 26).
@@ -30,11 +35,17 @@ struct Contention {
   std::string predecessor{};
 };
 
-/// Where `own_name` stands among `children`. Names that are no contenders' are passed over.
-[[nodiscard]] Contention contend(const std::vector<std::string>& children, std::string_view own_name,
-                                 std::string_view marker);
+/// Where `own_name`, which is of that kind, stands among `children`: whom it waits for is the nearest one ahead, for a
+/// reader the nearest writer. Names that are not in the same line are passed over.
+[[nodiscard]] Contention contend(const std::vector<std::string>& children, std::string_view own_name, LockKind kind);
 
-/// The contenders among `children`, first in line first.
-[[nodiscard]] std::vector<std::string> line_up(const std::vector<std::string>& children, std::string_view marker);
+struct InLine {
+  std::string name;
+  LockKind kind;
+  std::int32_t sequence;
+};
+
+/// Those among `children` who stand in the line that `kind` stands in, first in line first.
+[[nodiscard]] std::vector<InLine> line_up(const std::vector<std::string>& children, LockKind kind);
 
 }  // namespace zklock

@@ -5,11 +5,15 @@
 #include <zklock/detail/spawn.hpp>
 #include <zklock/recipes/inter_process_mutex.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace zklock {
 
-[[nodiscard]] Awaitable<Result<std::vector<Participant>>> list_participants(ClientHandle client, std::string directory);
+/// Of the line that `line` stands in, those of a kind, or all.
+[[nodiscard]] Awaitable<Result<std::vector<Participant>>> list_participants(ClientHandle client, std::string directory,
+                                                                            LockKind line,
+                                                                            std::optional<LockKind> only);
 
 }  // namespace zklock

@@ -31,6 +31,7 @@ struct PlaceInLine::State : std::enable_shared_from_this<State> {
   std::string directory;
   std::string prefix;
   std::string data;
+  std::string number;
   Phase phase = Phase::idle;
   error_code error = {};
   CreateResult node = {};
@@ -52,12 +53,14 @@ struct PlaceInLine::State : std::enable_shared_from_this<State> {
   }
 };
 
-PlaceInLine::PlaceInLine(Session session, std::string directory, std::string_view marker, std::string data)
+PlaceInLine::PlaceInLine(Session session, std::string directory, std::string_view marker, std::string data,
+                         std::string number)
     : state_{std::make_shared<State>()} {
   state_->session = std::move(session);
   state_->directory = std::move(directory);
   state_->prefix = protected_name(marker);
   state_->data = std::move(data);
+  state_->number = std::move(number);
 }
 
 PlaceInLine::~PlaceInLine() { state_->leave(); }
@@ -66,7 +69,8 @@ void PlaceInLine::request() {
   state_->phase = State::Phase::requested;
   state_->error = make_error_code(Error::connection_loss);  // what is known of it until the answer is there
   state_->session.async_create(
-      join_path(state_->directory, state_->prefix), state_->data, CreateMode::ephemeral_sequential,
+      join_path(state_->directory, state_->prefix + state_->number), state_->data,
+      state_->number.empty() ? CreateMode::ephemeral_sequential : CreateMode::ephemeral,
       asio::bind_executor(state_->session.get_executor(), [state = state_, number = ++state_->requests](
                                                               error_code error, CreateResult result) {
         // Where a link broke unnoticed, the answer may come after the node was looked for, and asked for again.

@@ -68,6 +68,8 @@ const ClientConfig& ClientHandle::config() const noexcept {
   static const ClientConfig nobodys;
   return ref_ ? ref_->config() : nobodys;
 }
+std::string ClientHandle::server_path(const std::string& path) const { return detail::server_path_of(ref_, path); }
+detail::Shelf& ClientHandle::shelf() const { return existing(ref_).shelf(); }
 bool ClientHandle::blocking_would_deadlock() const noexcept {
   return ref_ && ref_->runtime()->blocking_would_deadlock();
 }
@@ -83,10 +85,13 @@ ClientHandle ClientHandle::using_namespace(std::string name) const {
 namespace detail {
 
 std::string prefix_of(const ClientRef& client) { return existing(client).chroot() + client.name_space(); }
+std::string server_path_of(const ClientRef& client, const std::string& path) {
+  const std::string prefix = prefix_of(client);
+  return path == "/" && !prefix.empty() ? prefix : prefix + path;
+}
 SessionKeeper& keeper_of(const ClientRef& client, const std::string& path) {
   refuse_after_fork(existing(client));
-  const std::string prefix = prefix_of(client);
-  return client->keeper_of(path == "/" && !prefix.empty() ? prefix : prefix + path);
+  return client->keeper_of(server_path_of(client, path));
 }
 
 }  // namespace detail

@@ -9,6 +9,7 @@
 
 #include <zklock/client.hpp>
 #include <zklock/connect_string.hpp>
+#include <zklock/detail/shelf.hpp>
 
 #include <memory>
 #include <string>
@@ -40,6 +41,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
   [[nodiscard]] ConnectionState state() const { return states_.get(); }
   [[nodiscard]] auto subscribe() { return states_.subscribe(runtime_); }
   [[nodiscard]] SessionKeeper& keeper_of(std::string_view server_path) const noexcept;
+  [[nodiscard]] Shelf& shelf() noexcept { return shelf_; }
   [[nodiscard]] const std::vector<std::shared_ptr<SessionKeeper>>& keepers() const noexcept { return keepers_; }
   void set_servers(std::vector<HostPort> servers);
 
@@ -52,6 +54,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
   ConnectString target_;
   DriverFactory make_driver_;
   RateLimit retries_;
+  Shelf shelf_;
   std::shared_ptr<ServerList> servers_;
   std::vector<std::shared_ptr<SessionKeeper>> keepers_;
   StatePublisher<ConnectionState> states_{ConnectionState::connecting};
@@ -66,6 +69,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
 
 /// What stands before the client's paths at the server: chroot and namespace.
 [[nodiscard]] std::string prefix_of(const ClientRef& client);
+[[nodiscard]] std::string server_path_of(const ClientRef& client, const std::string& path);
 [[nodiscard]] SessionKeeper& keeper_of(const ClientRef& client, const std::string& path);
 
 /// For zklock::testing: a Client over other drivers.

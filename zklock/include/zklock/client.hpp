@@ -61,6 +61,7 @@ namespace detail {
 void start_session(ClientRef client, std::string path, Deadline deadline, Handler<Session> handler);
 void start_close(ClientRef client, Handler<> handler);
 struct ClientAccess;
+class Shelf;
 }  // namespace detail
 
 /// A callback on connection states, until it is destroyed.
@@ -149,6 +150,11 @@ class ClientHandle : public ClientOperations {
   /// True on a thread that the client's own work needs: the I/O thread, or one that runs the given executor. Blocking
   /// calls refuse to block there.
   [[nodiscard]] bool blocking_would_deadlock() const noexcept;
+  /// The path as the servers have it: behind the chroot and the namespace.
+  [[nodiscard]] std::string server_path(const std::string& path) const;
+  /// What recipes share among their objects on this client.
+  [[nodiscard]] detail::Shelf& shelf() const;
+
   /// True in a child process that was forked from the client's. Nothing works there; everything but destructors, which
   /// do nothing then, throws boost::system::system_error with Error::used_after_fork.
   [[nodiscard]] bool in_forked_child() const noexcept;

@@ -4,10 +4,13 @@
 #include <zklock/client.hpp>
 #include <zklock/clock.hpp>
 #include <zklock/recipes/lease.hpp>
+#include <zklock/recipes/lock_kind.hpp>
+#include <zklock/recipes/owner.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +19,7 @@ namespace zklock {
 /// One who holds a lock, or waits for it.
 struct Participant {
   std::string node_path;
+  LockKind kind = LockKind::mutex;
   std::int32_t sequence = 0;
   std::string client_id;    ///< empty if the node's data are not zklock's, a JVM's for one
   std::uint32_t count = 0;  ///< how many times over it is held; 0 as above
@@ -26,9 +30,9 @@ struct Participant {
 
 namespace detail {
 
-class MutexCore;
-asio::any_io_executor callback_executor(const MutexCore& mutex);
-void refuse_after_fork(const MutexCore& mutex);
+class ThreadHolds;
+asio::any_io_executor callback_executor(const ThreadHolds& lock);
+void refuse_after_fork(const ThreadHolds& lock);
 
 /// How long to wait in line. Trivial: it may be part of a co_await expression (docs/contributing.md, compiler traps).
 struct Patience {
@@ -43,18 +47,23 @@ struct Patience {
   }
 };
 
-void start_acquire(std::shared_ptr<MutexCore> mutex, Patience patience, Handler<Lease> handler);
-void start_participants(std::shared_ptr<MutexCore> mutex, Handler<std::vector<Participant>> handler);
+void start_acquire(std::shared_ptr<ThreadHolds> lock, LockKind kind, Owner owner, Patience patience,
+                   Handler<Lease> handler);
+/// Of the line that `line` stands in, those of a kind, or all.
+void start_participants(std::shared_ptr<ThreadHolds> lock, LockKind line, std::optional<LockKind> only,
+                        Handler<std::vector<Participant>> handler);
 
 }  // namespace detail
 
 /// A mutual exclusion among all processes that use the same path: first come, first served, in ZooKeeper's order.
 /// Curator's InterProcessMutex, and it excludes Curator's on the same path.
 ///
-/// Blocking calls own the lock by thread and may nest: n acquires need n releases. Every async_acquire is an owner of
+/// Who owns the lock may enter it again, by any object of the same Client on the same path, without a word to the
+/// server: n acquires need n releases. Blocking calls own it by thread. An async_acquire without an Owner is an owner of
 /// its own, and its Lease is what it owns. Usable as a TimedLockable: std::unique_lock, std::scoped_lock.
 ///
-/// It is a handle: it may go before its leases and operations do. Destroying it releases what threads hold by it.
+/// It is a handle: it may go before its leases and operations do. The last object of a Client on a path to be destroyed
+/// releases what threads hold there.
 /// Threads: any thread may call anything but the destructor.
 class InterProcessMutex {
  public:
@@ -77,12 +86,19 @@ class InterProcessMutex {
   /// Errors        Error::connection_loss (no connection within the client's connection_timeout),
   ///               Error::session_expired (too often), Error::auth_failed, Error::no_auth, Error::closed,
   ///               Error::closing, Error::sequence_exhausted, Error::no_node (the directory is deleted time and again),
-  ///               Error::no_children_for_ephemerals (the path is an ephemeral node), operation_aborted
+  ///               Error::no_children_for_ephemerals (the path is an ephemeral node), Error::lock_lost (the owner has
+  ///               lost it, and not released all of it), Error::too_many_reentries, Error::would_deadlock (see
+  ///               InterProcessReadWriteLock), operation_aborted
   /// Cancellation  terminal, partial, total: all leave no trace.
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
   auto async_acquire(Token&& token = {}) const {
-    return initiate_acquire(detail::Patience{}, std::forward<Token>(token));
+    return initiate_acquire(Owner::make(), detail::Patience{}, std::forward<Token>(token));
+  }
+  /// As above, for an owner who may have it already, and then has it once more at once.
+  template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
+  auto async_acquire(Owner owner, Token&& token = {}) const {
+    return initiate_acquire(owner, detail::Patience{}, std::forward<Token>(token));
   }
 
   /// As above, for at most `wait` in all; zero or less: one try, without waiting in line, though for a connection, at
@@ -92,7 +108,11 @@ class InterProcessMutex {
   /// Errors        besides the above Error::timed_out. A lock not acquired leaves no trace.
   template <class Rep, class Period, asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
   auto async_acquire(std::chrono::duration<Rep, Period> wait, Token&& token = {}) const {
-    return initiate_acquire(detail::Patience::of(wait), std::forward<Token>(token));
+    return initiate_acquire(Owner::make(), detail::Patience::of(wait), std::forward<Token>(token));
+  }
+  template <class Rep, class Period, asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
+  auto async_acquire(Owner owner, std::chrono::duration<Rep, Period> wait, Token&& token = {}) const {
+    return initiate_acquire(owner, detail::Patience::of(wait), std::forward<Token>(token));
   }
 
   /// Who holds the lock and who waits for it, first in line first.
@@ -105,7 +125,7 @@ class InterProcessMutex {
   template <asio::completion_token_for<void(error_code, std::vector<Participant>)> Token = asio::deferred_t>
   auto async_participants(Token&& token = {}) const {
     return detail::initiate<void(error_code, std::vector<Participant>), &detail::start_participants>(
-        std::forward<Token>(token), core_);
+        std::forward<Token>(token), lock_, kind_, std::optional{kind_});
   }
 
   /// Blocks until this thread holds the lock. Throws boost::system::system_error: the errors of async_acquire;
@@ -137,21 +157,26 @@ class InterProcessMutex {
   /// As release, but does not wait: the last one puts the delete on the wire. Throws Error::not_owner only.
   void unlock();
 
-  /// A thread of this process holds the lock by this object, and has not lost it.
+  /// Somebody holds the lock by this Client, and has not lost it.
   [[nodiscard]] bool is_acquired_in_this_process() const;
   [[nodiscard]] bool is_owned_by_current_thread() const;
   /// The token of the lock that this thread holds; 0 if it holds none.
   [[nodiscard]] std::int64_t fencing_token() const;
 
  private:
+  friend class InterProcessReadWriteLock;
+  InterProcessMutex(std::shared_ptr<detail::ThreadHolds> lock, LockKind kind) noexcept
+      : lock_{std::move(lock)}, kind_{kind} {}
+
   template <class Token>
-  auto initiate_acquire(detail::Patience patience, Token&& token) const {
-    return detail::initiate<void(error_code, Lease), &detail::start_acquire>(std::forward<Token>(token), core_,
-                                                                             patience);
+  auto initiate_acquire(Owner owner, detail::Patience patience, Token&& token) const {
+    return detail::initiate<void(error_code, Lease), &detail::start_acquire>(std::forward<Token>(token), lock_, kind_,
+                                                                             owner, patience);
   }
   bool acquire(detail::Patience patience);
 
-  std::shared_ptr<detail::MutexCore> core_;
+  std::shared_ptr<detail::ThreadHolds> lock_;
+  LockKind kind_ = LockKind::mutex;
 };
 
 }  // namespace zklock

@@ -20,12 +20,12 @@ enum class LeaseState {
 [[nodiscard]] std::string_view to_string(LeaseState state) noexcept;
 
 namespace detail {
-class Holding;
-asio::any_io_executor callback_executor(const Holding& holding);
-void refuse_after_fork(const Holding& holding);
-void start_release(std::shared_ptr<Holding> holding, Handler<> handler);
-void start_wait_lost(std::shared_ptr<Holding> holding, Handler<> handler);
-void release_in_background(const std::shared_ptr<Holding>& holding) noexcept;
+class Hold;
+asio::any_io_executor callback_executor(const Hold& hold);
+void refuse_after_fork(const Hold& hold);
+void start_release(std::shared_ptr<Hold> hold, Handler<> handler);
+void start_wait_lost(std::shared_ptr<Hold> hold, Handler<> handler);
+void release_in_background(const std::shared_ptr<Hold>& hold) noexcept;
 }  // namespace detail
 
 /// Holds a lock, and gives it back at the end of its life: its destructor puts the delete on the wire and does not
@@ -39,16 +39,16 @@ class [[nodiscard]] Lease {
  public:
   /// Holds nothing.
   Lease() noexcept = default;
-  explicit Lease(std::shared_ptr<detail::Holding> holding) noexcept : holding_{std::move(holding)} {}
+  explicit Lease(std::shared_ptr<detail::Hold> hold) noexcept : hold_{std::move(hold)} {}
   Lease(Lease&&) noexcept = default;
   Lease& operator=(Lease&& other) noexcept {
     if (this != &other) {
-      detail::release_in_background(holding_);
-      holding_ = std::move(other.holding_);
+      detail::release_in_background(hold_);
+      hold_ = std::move(other.hold_);
     }
     return *this;
   }
-  ~Lease() { detail::release_in_background(holding_); }
+  ~Lease() { detail::release_in_background(hold_); }
 
   [[nodiscard]] LeaseState state() const noexcept;
   /// state() == LeaseState::held.
@@ -57,11 +57,12 @@ class [[nodiscard]] Lease {
   [[nodiscard]] std::int64_t fencing_token() const noexcept;
   /// The full path of our node; empty if nothing was ever held.
   [[nodiscard]] std::string node_path() const;
-  /// How many times over it is held.
+  /// How many times over its owner holds the lock; 0 once all is given back.
   [[nodiscard]] std::uint32_t count() const noexcept;
   [[nodiscard]] explicit operator bool() const noexcept { return is_held(); }
 
-  /// Gives the lock back and waits for the server's word. The delete outlives a lost link; it is tried until it is done
+  /// Gives back what this lease holds. If its owner holds the lock by nothing else, this deletes the node and waits for
+  /// the server's word. The delete outlives a lost link; it is tried until it is done
   /// or the session is over.
   ///
   /// Signature     void(error_code)
@@ -71,7 +72,7 @@ class [[nodiscard]] Lease {
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
   auto async_release(Token&& token = {}) {
-    return detail::initiate<void(error_code), &detail::start_release>(std::forward<Token>(token), holding_);
+    return detail::initiate<void(error_code), &detail::start_release>(std::forward<Token>(token), hold_);
   }
 
   /// Waits until the lock is lost with its session. That somebody deletes the lock's node by hand goes unnoticed until
@@ -85,14 +86,14 @@ class [[nodiscard]] Lease {
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
   auto async_wait_lost(Token&& token = {}) {
-    return detail::initiate<void(error_code), &detail::start_wait_lost>(std::forward<Token>(token), holding_);
+    return detail::initiate<void(error_code), &detail::start_wait_lost>(std::forward<Token>(token), hold_);
   }
 
   /// What is held, taken out of the lease, which holds nothing afterwards. For recipes.
-  [[nodiscard]] std::shared_ptr<detail::Holding> into_holding() && noexcept { return std::move(holding_); }
+  [[nodiscard]] std::shared_ptr<detail::Hold> into_hold() && noexcept { return std::move(hold_); }
 
  private:
-  std::shared_ptr<detail::Holding> holding_;
+  std::shared_ptr<detail::Hold> hold_;
 };
 
 }  // namespace zklock

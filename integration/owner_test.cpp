@@ -1,0 +1,144 @@
+#include "support/catch.hpp"
+#include "support/fixture.hpp"
+
+#include <zklock/client_id.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+
+#include <thread>
+
+using namespace zklock;
+using namespace zklock::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Fixture {
+  testing::TestServer& server = shared_server();
+  Client client = make_client(server);
+  Session session = connected_session(client);
+  std::string path = fresh_path();
+  InterProcessMutex mutex{client, path};
+  InterProcessMutex other{client, path};
+
+  [[nodiscard]] std::string data_of(const std::string& node) const {
+    return std::get<1>(
+               outcome_of_operation<DataResult>([&](auto token) { session.async_get_data(node, std::move(token)); }))
+        .data;
+  }
+};
+
+std::tuple<error_code, Lease> acquire_as(const InterProcessMutex& mutex, Owner owner) {
+  return outcome_of_operation<Lease>([&](auto token) { mutex.async_acquire(owner, std::move(token)); });
+}
+
+error_code release(Lease& lease) {
+  return std::get<0>(outcome_of_operation<>([&](auto token) { lease.async_release(std::move(token)); }));
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "an owner enters again by any object on the path, and leaves as often as it entered") {
+  const Owner owner = Owner::make();
+  auto [error, first] = acquire_as(mutex, owner);
+  REQUIRE_FALSE(error);
+  auto [failed, second] = acquire_as(other, owner);
+  REQUIRE_FALSE(failed);
+  CHECK(second.node_path() == first.node_path());
+  CHECK(second.fencing_token() == first.fencing_token());
+  CHECK(first.count() == 2);
+  CHECK(children_of(session, path).size() == 1);
+  const std::string node = first.node_path();
+  CHECK(eventually([&] { return data_of(node) == format_lock_data({client.client_id(), 2}); }));
+
+  Pending<Lease> stranger;
+  mutex.async_acquire(stranger.handler());
+  REQUIRE(eventually([&] { return children_of(session, path).size() == 2; }));
+  CHECK_FALSE(release(first));
+  CHECK(first.state() == LeaseState::released);
+  CHECK(second.is_held());
+  CHECK(release(first) == Error::not_owner);
+  CHECK(second.is_held());
+  CHECK_FALSE(stranger.ready(100ms));
+  CHECK(eventually([&] { return data_of(node) == format_lock_data({client.client_id(), 1}); }));
+  CHECK_FALSE(release(second));
+  CHECK(std::get<1>(stranger.get()).is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "an owner that asks twice at once stands in line once") {
+  Lease holder = acquire(mutex);
+  const Owner owner = Owner::make();
+  std::vector<Pending<Lease>> pending(5);
+  for (auto& each : pending) mutex.async_acquire(owner, each.handler());
+  REQUIRE(eventually([&] { return children_of(session, path).size() == 2; }));
+  Pending<Lease> in_vain;
+  mutex.async_acquire(owner, 0s, in_vain.handler());
+  CHECK(std::get<0>(in_vain.get()) == Error::timed_out);
+  holder = Lease{};
+  std::vector<Lease> leases;
+  for (auto& each : pending) leases.push_back(std::get<1>(each.get()));
+  for (const Lease& lease : leases) CHECK(lease.node_path() == leases.front().node_path());
+  CHECK(leases.front().count() == 5);
+  CHECK(children_of(session, path).size() == 1);
+  leases.clear();
+  CHECK(leaves_no_trace(server, session, path));
+}
+
+TEST_CASE_METHOD(Fixture, "an owner whose first wait is given up waits on") {
+  Lease holder = acquire(mutex);
+  const Owner owner = Owner::make();
+  asio::cancellation_signal cancel;
+  Pending<Lease> first;
+  Pending<Lease> second;
+  mutex.async_acquire(owner, asio::bind_cancellation_slot(cancel.slot(), first.handler()));
+  mutex.async_acquire(owner, second.handler());
+  REQUIRE(eventually([&] { return children_of(session, path).size() == 2; }));
+  cancel.emit(asio::cancellation_type::terminal);
+  CHECK(std::get<0>(first.get()) == asio::error::operation_aborted);
+  CHECK_FALSE(second.ready(100ms));
+  holder = Lease{};
+  CHECK(std::get<1>(second.get()).is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "a thread and a coroutine may own a lock together, by the thread's Owner") {
+  mutex.acquire();
+  auto [error, lease] = acquire_as(other, Owner::this_thread());
+  REQUIRE_FALSE(error);
+  CHECK(lease.count() == 2);
+  std::thread{[&] { CHECK_FALSE(other.try_lock()); }}.join();
+  mutex.release();
+  CHECK(lease.is_held());
+  CHECK_FALSE(mutex.is_owned_by_current_thread());
+  CHECK(mutex.is_acquired_in_this_process());
+  std::thread{[&] { CHECK_FALSE(other.try_lock()); }}.join();
+  CHECK_FALSE(release(lease));
+  CHECK_FALSE(mutex.is_acquired_in_this_process());
+}
+
+TEST_CASE_METHOD(Fixture, "what is acquired by one object is released by another, and by the last one to go") {
+  auto temporary = std::make_unique<InterProcessMutex>(client, path);
+  temporary->acquire();
+  temporary.reset();
+  CHECK(mutex.is_owned_by_current_thread());
+  mutex.release();
+  CHECK(leaves_no_trace(server, session, path));
+  const std::string elsewhere = fresh_path();
+  {
+    InterProcessMutex last{client, elsewhere};
+    last.acquire();
+    last.acquire();
+  }
+  CHECK(leaves_no_trace(server, session, elsewhere));
+}
+
+TEST_CASE_METHOD(Fixture, "entering and leaving a thousand times asks the server nothing that anybody waits for") {
+  mutex.acquire();
+  const std::string node = path + "/" + children_of(session, path).front();
+  const auto before = server.monitor("zk_packets_received");
+  for (int i = 0; i < 1'000; ++i) mutex.acquire();
+  CHECK(eventually([&] { return data_of(node) == format_lock_data({client.client_id(), 1'001}); }));
+  for (int i = 0; i < 1'000; ++i) mutex.release();
+  CHECK(eventually([&] { return data_of(node) == format_lock_data({client.client_id(), 1}); }));
+  CHECK(server.monitor("zk_packets_received") - before < 500);  // the newest count wins
+  mutex.release();
+}

@@ -1,0 +1,202 @@
+#include "support/catch.hpp"
+#include "support/fixture.hpp"
+
+#include <zklock/recipes/inter_process_read_write_lock.hpp>
+
+#include <atomic>
+#include <mutex>
+#include <random>
+#include <shared_mutex>
+#include <thread>
+
+using namespace zklock;
+using namespace zklock::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Fixture {
+  testing::TestServer& server = shared_server();
+  Client client = make_client(server);
+  Session session = connected_session(client);
+  std::string path = fresh_path();
+  InterProcessReadWriteLock lock{client, path};
+
+  [[nodiscard]] std::size_t queue_length() const { return children_of(session, path).size(); }
+  [[nodiscard]] bool nothing_left() const { return leaves_no_trace(server, session, path); }
+};
+
+std::tuple<error_code, Lease> try_acquire(const InterProcessMutex& mutex, Owner owner,
+                                          std::chrono::milliseconds wait = 0ms) {
+  return outcome_of_operation<Lease>([&](auto token) { mutex.async_acquire(owner, wait, std::move(token)); });
+}
+
+error_code release(Lease& lease) {
+  return std::get<0>(outcome_of_operation<>([&](auto token) { lease.async_release(std::move(token)); }));
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "readers share the lock, a writer has it alone") {
+  Lease one = acquire(lock.read_lock());
+  Lease two = acquire(lock.read_lock());
+  CHECK(one.is_held());
+  CHECK(two.is_held());
+  CHECK(one.node_path() != two.node_path());
+  CHECK(std::get<0>(try_acquire(lock.write_lock(), Owner::make())) == Error::timed_out);
+  one = Lease{};
+  CHECK(std::get<0>(try_acquire(lock.write_lock(), Owner::make())) == Error::timed_out);
+  two = Lease{};
+  Lease writer = acquire(lock.write_lock());
+  CHECK(std::get<0>(try_acquire(lock.read_lock(), Owner::make())) == Error::timed_out);
+  CHECK(std::get<0>(try_acquire(lock.write_lock(), Owner::make())) == Error::timed_out);
+  writer = Lease{};
+  CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "readers and writers are served in order: a writer who waits keeps later readers out") {
+  Lease reader = acquire(lock.read_lock());
+  Pending<Lease> writer;
+  lock.write_lock().async_acquire(writer.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  std::vector<Pending<Lease>> readers(3);
+  for (std::size_t i = 0; i < readers.size(); ++i) {
+    lock.read_lock().async_acquire(readers[i].handler());
+    REQUIRE(eventually([&] { return queue_length() == 3 + i; }));
+  }
+  // The writer watches the reader, and all readers the writer: one watch for their session.
+  CHECK(eventually([&] { return server.monitor("zk_watch_count") == 2; }));
+  CHECK_FALSE(readers[0].ready(100ms));
+  const auto [error, line] =
+      outcome_of_operation<std::vector<Participant>>([&](auto token) { lock.async_participants(std::move(token)); });
+  CHECK_FALSE(error);
+  REQUIRE(line.size() == 5);
+  CHECK(line[0].kind == LockKind::read);
+  CHECK(line[1].kind == LockKind::write);
+  CHECK(line[4].kind == LockKind::read);
+  const auto [failed, writers] = outcome_of_operation<std::vector<Participant>>(
+      [&](auto token) { lock.write_lock().async_participants(std::move(token)); });
+  CHECK_FALSE(failed);
+  CHECK(writers.size() == 1);
+
+  reader = Lease{};
+  auto written = writer.get();
+  CHECK(std::get<1>(written).is_held());
+  CHECK_FALSE(readers[0].ready(100ms));
+  std::get<1>(written) = Lease{};
+  for (auto& each : readers) CHECK(std::get<1>(each.get()).is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "a writer may read, too, and go on reading when it writes no more: no writer gets between") {
+  const Owner owner = Owner::make();
+  auto [error, writer] = try_acquire(lock.write_lock(), owner);
+  REQUIRE_FALSE(error);
+  Pending<Lease> next;
+  lock.write_lock().async_acquire(next.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+
+  CHECK(std::get<0>(try_acquire(lock.read_lock(), Owner::make())) == Error::timed_out);  // not a stranger
+  auto [failed, reader] = try_acquire(lock.read_lock(), owner);
+  REQUIRE_FALSE(failed);
+  CHECK(reader.is_held());
+  // Beside the writer, with its number: Curator's layout.
+  CHECK(reader.node_path().substr(reader.node_path().size() - 10) ==
+        writer.node_path().substr(writer.node_path().size() - 10));
+  CHECK_FALSE(release(writer));
+  CHECK_FALSE(next.ready(100ms));
+  CHECK(reader.is_held());
+  SECTION("readers join it only behind the writer who waits") {
+    CHECK(std::get<0>(try_acquire(lock.read_lock(), Owner::make())) == Error::timed_out);
+  }
+  CHECK_FALSE(release(reader));
+  CHECK(std::get<1>(next.get()).is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "a reader that wants to write is told at once that it would wait for itself") {
+  const Owner owner = Owner::make();
+  auto [error, reader] = try_acquire(lock.read_lock(), owner);
+  REQUIRE_FALSE(error);
+  CHECK(std::get<0>(outcome_of_operation<Lease>(
+            [&](auto token) { lock.write_lock().async_acquire(owner, std::move(token)); })) == Error::would_deadlock);
+  CHECK(reader.is_held());
+  {
+    const std::shared_lock reading{lock};
+    CHECK_THROWS_AS(lock.lock(), boost::system::system_error);
+  }
+  CHECK_FALSE(release(reader));
+  CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "read and write locks are locks of the standard library") {
+  InterProcessReadWriteLock other{client, path};
+  {
+    const std::shared_lock reading{lock};
+    CHECK(lock.read_lock().is_owned_by_current_thread());
+    CHECK_FALSE(lock.write_lock().is_acquired_in_this_process());
+    std::thread{[&] {
+      const std::shared_lock also{other, std::try_to_lock};
+      CHECK(also.owns_lock());
+    }}.join();
+    std::thread{[&] {
+      const std::unique_lock writing{other, 10ms};
+      CHECK_FALSE(writing.owns_lock());
+    }}.join();
+  }
+  {
+    const std::unique_lock writing{lock};
+    const std::unique_lock again{other, std::try_to_lock};  // of the same thread
+    CHECK(again.owns_lock());
+    const std::shared_lock reading{other};
+    CHECK(reading.owns_lock());
+    std::thread{[&] { CHECK_FALSE(other.try_lock_shared()); }}.join();
+  }
+  CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "a downgrade whose writer an operator has deleted is refused") {
+  const Owner owner = Owner::make();
+  auto [error, writer] = try_acquire(lock.write_lock(), owner);
+  REQUIRE_FALSE(error);
+  outcome_of_operation<>([&](auto token) { session.async_remove(writer.node_path(), std::move(token)); });
+  CHECK(std::get<0>(try_acquire(lock.read_lock(), owner)) == Error::lock_lost);
+  CHECK(release(writer) == Error::lock_lost);
+  CHECK(nothing_left());
+}
+
+TEST_CASE("many who read and write by turns: writers are alone, readers see whole writes") {
+  auto& server = shared_server();
+  const std::string path = fresh_path();
+  std::atomic<int> readers{0};
+  std::atomic<int> writers{0};
+  std::atomic<int> most_readers{0};
+  std::atomic<int> overlaps{0};
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] {
+      const Client client = make_client(server);
+      InterProcessReadWriteLock lock{client, path};
+      std::minstd_rand random{i + 1};
+      for (int turn = 0; turn < 50; ++turn) {
+        if (random() % 4 == 0) {
+          const std::unique_lock writing{lock};
+          if (++writers != 1 || readers != 0) ++overlaps;
+          std::this_thread::yield();
+          if (random() % 2 == 0) {
+            const std::shared_lock reading{lock};
+            if (writers != 1 || readers != 0) ++overlaps;
+          }
+          --writers;
+        } else {
+          const std::shared_lock reading{lock};
+          const int now = ++readers;
+          if (writers != 0) ++overlaps;
+          if (now > most_readers) most_readers = now;
+          std::this_thread::yield();
+          --readers;
+        }
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  CHECK(overlaps == 0);
+  CHECK(most_readers > 1);
+}

@@ -1,0 +1,70 @@
+// What the locks of one client on one path share.
+#pragma once
+
+#include "holding.hpp"
+
+#include <zklock/client.hpp>
+#include <zklock/recipes/lock_kind.hpp>
+#include <zklock/recipes/owner.hpp>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace zklock::detail {
+
+/// Views of one client with other namespaces are kept apart: their leases' paths differ.
+[[nodiscard]] inline std::string shelf_key(const ClientHandle& client, const std::string& path) {
+  return client.server_path(path) + ' ' + path;
+}
+
+/// Who of this client holds which kind of lock on the path. Lives as long as a lock object or a holding does.
+///
+/// Threads: what is marked so, any; the rest on the client's executor.
+class LockCore : public std::enable_shared_from_this<LockCore> {
+ public:
+  LockCore(const ClientHandle& client, std::string path) : client_{client}, path_{std::move(path)} {}
+  /// The one of the client and the path; `path` is valid.
+  static std::shared_ptr<LockCore> of(const ClientHandle& client, const std::string& path);
+
+  // any thread
+  [[nodiscard]] const ClientHandle& client() const noexcept { return client_; }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// What the owner holds, lost or not; null: nothing.
+  [[nodiscard]] std::shared_ptr<Holding> held_by(Owner owner, LockKind kind) const;
+  /// Somebody holds it, and has not lost it.
+  [[nodiscard]] bool is_held(LockKind kind) const;
+
+  /// The owner has been granted the lock by this node.
+  [[nodiscard]] std::shared_ptr<Holding> hold(Owner owner, LockKind kind, Session session, CreateResult node);
+
+  /// One owner stands in line for a kind of lock once at a time: whoever comes second waits for how that ends, and may
+  /// then enter again.
+  class Turn {
+   public:
+    Turn(LockCore& core, Owner owner, LockKind kind);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    LockCore& core_;
+    std::pair<Owner, LockKind> key_;
+  };
+  /// A timer that never expires, cancelled at the end of the turn under way; null: there is none.
+  [[nodiscard]] std::shared_ptr<Timer> turn_of(Owner owner, LockKind kind) const;
+
+ private:
+  using Key = std::pair<Owner, LockKind>;
+
+  ClientHandle client_;
+  std::string path_;
+  mutable std::mutex mutex_;
+  std::map<Key, std::weak_ptr<Holding>> held_;
+  std::map<Key, std::shared_ptr<Timer>> turns_;
+};
+
+}  // namespace zklock::detail

@@ -1,0 +1,18 @@
+#include <zklock/recipes/owner.hpp>
+
+#include <atomic>
+
+namespace zklock {
+
+Owner Owner::make() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return Owner{++last};
+}
+
+/// Not made from std::thread::id, which may come again once its thread has ended.
+Owner Owner::this_thread() noexcept {
+  thread_local const Owner own = make();
+  return own;
+}
+
+}  // namespace zklock

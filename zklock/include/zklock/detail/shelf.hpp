@@ -1,0 +1,39 @@
+// What recipes share among their objects on one client.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <typeindex>
+#include <utility>
+
+namespace zklock::detail {
+
+/// Parts are found by their type and a path, made where there is none, and gone with their last user.
+///
+/// Threads: any.
+class Shelf {
+ public:
+  /// `make()` gives the shared_ptr of a new part; it must not come back here.
+  template <class T, class Make>
+  std::shared_ptr<T> find_or_make(const std::string& path, Make&& make) {
+    const std::lock_guard lock{mutex_};
+    if (parts_.size() >= next_sweep_) {
+      std::erase_if(parts_, [](const auto& entry) { return entry.second.expired(); });
+      next_sweep_ = 2 * parts_.size() + 64;
+    }
+    std::weak_ptr<void>& slot = parts_[{typeid(T), path}];
+    auto part = std::static_pointer_cast<T>(slot.lock());
+    if (!part) slot = part = std::forward<Make>(make)();
+    return part;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::type_index, std::string>, std::weak_ptr<void>> parts_;
+  std::size_t next_sweep_ = 64;
+};
+
+}  // namespace zklock::detail
