@@ -1,12 +1,9 @@
 // InterProcessMutex under every fault at every step.
 #include "support/catch.hpp"
+#include "support/exploration.hpp"
 #include "support/lock_watch.hpp"
 
 #include <zklock/recipes/inter_process_mutex.hpp>
-#include <zklock/testing/exploration.hpp>
-
-#include <algorithm>
-#include <cstdlib>
 
 using namespace zklock;
 using namespace zklock::testing;
@@ -28,14 +25,8 @@ struct Contender {
   enum class Release { awaited, in_background } release = Release::awaited;
 };
 
-asio::awaitable<void> pause(std::chrono::milliseconds wait) {
-  if (wait == 0ms) co_return;
-  Timer timer{co_await asio::this_coro::executor, wait};
-  co_await timer.async_wait(asio::as_tuple(asio::deferred));
-}
-
 asio::awaitable<void> contend(Simulation& simulation, std::shared_ptr<LockWatch> watch, Contender self) {
-  co_await pause(self.comes_after);
+  co_await test::pause(self.comes_after);
   const InterProcessMutex mutex{simulation.client(self.name, patient()), directory};
   const std::chrono::milliseconds wait = self.patience == Contender::Patience::limited ? 2s : 0s;
   const bool for_ever = self.patience == Contender::Patience::endless;
@@ -52,7 +43,7 @@ asio::awaitable<void> contend(Simulation& simulation, std::shared_ptr<LockWatch>
   auto [error, lease] = co_await std::move(acquired);
   if (error) co_return;
   watch->granted(self.name, lease.node_path(), lease.fencing_token());
-  co_await pause(self.works_for);
+  co_await test::pause(self.works_for);
   watch->released(self.name);
   if (self.release == Contender::Release::in_background) co_return;
   auto released = simulation.operation<>(self.name, {.name = "release", .can_be_cancelled = false},
@@ -60,44 +51,18 @@ asio::awaitable<void> contend(Simulation& simulation, std::shared_ptr<LockWatch>
   co_await std::move(released);
 }
 
-/// A moment after a client's last operation is done, nothing of it is watched any more.
-bool idle_clients_watch_nothing(Simulation& simulation) {
-  constexpr Clock::duration a_moment = 50ms;
-  for (const FakeWatch& watch : simulation.ensemble().watches())
-    for (const std::string& name : simulation.client_names()) {
-      if (watch.path.starts_with("/zookeeper") || simulation.client(name).session().id() != watch.session) continue;
-      const auto& operations = simulation.operations();
-      const bool idle = std::all_of(operations.begin(), operations.end(), [&](const Simulation::Operation& each) {
-        return each.client != name || (each.is_done() && each.completed + a_moment < Clock::now());
-      });
-      if (idle) return false;
-    }
-  return true;
-}
-
 Scenario scenario(std::vector<Contender> contenders) {
   return [contenders = std::move(contenders)](Simulation& simulation) {
     const auto watch = std::make_shared<LockWatch>(simulation, directory);
     simulation.invariant("idle clients watch nothing",
-                         [&simulation] { return idle_clients_watch_nothing(simulation); });
+                         [&simulation] { return test::idle_clients_watch_nothing(simulation); });
     for (const Contender& each : contenders)
       simulation.actor([&simulation, watch, each] { return contend(simulation, watch, each); });
   };
 }
 
-/// ZKLOCK_EXPLORE_SEED in the environment draws other pairs, and ZKLOCK_EXPLORE_PAIRS so many of them.
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* value = std::getenv(name);
-  return value ? std::strtoull(value, nullptr, 10) : otherwise;
-}
-
 void check(const std::vector<Contender>& contenders, std::size_t pairs) {
-  const ExplorationReport report = explore(
-      scenario(contenders),
-      {.seed = from_environment("ZKLOCK_EXPLORE_SEED", 1), .pairs = from_environment("ZKLOCK_EXPLORE_PAIRS", pairs)});
-  INFO(report);
-  CHECK(report);
-  CHECK(report.steps > 3);
+  test::check_exploration(scenario(contenders), pairs);
 }
 
 }  // namespace

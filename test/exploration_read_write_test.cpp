@@ -1,0 +1,122 @@
+// InterProcessReadWriteLock under every fault at every step.
+#include "support/catch.hpp"
+#include "support/exploration.hpp"
+
+#include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/testing/exploration.hpp>
+
+#include <memory>
+#include <vector>
+
+using namespace zklock;
+using namespace zklock::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string directory = "/locks/stock";
+
+ClientConfig patient() { return {.session_timeout = 10s, .retry = ExponentialBackoffRetry{20ms, 8}}; }
+
+/// Fails the simulation when a lock is granted beside one that keeps it out, by the ensemble's own truth (as LockWatch).
+class Holders {
+ public:
+  explicit Holders(Simulation& simulation) : simulation_{simulation} {}
+
+  void granted(const std::string& who, LockKind kind, const Lease& lease) {
+    const auto nodes = simulation_.ensemble().nodes();
+    const auto own = std::ranges::find_if(nodes, [&](const auto& each) { return each.path == lease.node_path(); });
+    if (own == nodes.end()) return;  // the session has ended, and the news are on their way
+    for (const Holder& other : holders_) {
+      if (other.who == who || (other.kind == LockKind::read && kind == LockKind::read)) continue;
+      if (other.session != own->stat.ephemeral_owner && simulation_.ensemble().is_alive(other.session))
+        simulation_.fail(who + " is granted the lock that " + other.who + " holds");
+    }
+    holders_.push_back({who, kind, own->stat.ephemeral_owner});
+  }
+  void released(const std::string& who, LockKind kind) {
+    std::erase_if(holders_, [&](const Holder& each) { return each.who == who && each.kind == kind; });
+  }
+
+ private:
+  struct Holder {
+    std::string who;
+    LockKind kind;
+    std::int64_t session;
+  };
+
+  Simulation& simulation_;
+  std::vector<Holder> holders_;
+};
+
+struct Part {
+  enum class Does { reads, writes, writes_then_reads };
+  std::string name;
+  Does does = Does::reads;
+  std::chrono::milliseconds comes_after{0};
+};
+
+/// Acquires one of the two locks; what it gives is empty if that failed.
+asio::awaitable<Lease> acquire(Simulation& simulation, Holders& holders, const std::string& name,
+                               const InterProcessReadWriteLock& lock, LockKind kind, Owner owner) {
+  auto acquiring = simulation.operation<Lease>(name, {.name = "acquire"}, [&](auto token) {
+    const InterProcessMutex& half = kind == LockKind::read ? lock.read_lock() : lock.write_lock();
+    half.async_acquire(owner, std::move(token));
+  });
+  auto [error, lease] = co_await std::move(acquiring);
+  if (!error) holders.granted(name, kind, lease);
+  co_return std::move(lease);
+}
+
+asio::awaitable<void> release(Simulation& simulation, Holders& holders, const std::string& name, LockKind kind,
+                              Lease& lease) {
+  holders.released(name, kind);
+  auto releasing = simulation.operation<>(name, {.name = "release", .can_be_cancelled = false},
+                                          [&](auto token) { lease.async_release(std::move(token)); });
+  co_await std::move(releasing);
+}
+
+asio::awaitable<void> play(Simulation& simulation, std::shared_ptr<Holders> holders, Part part) {
+  co_await test::pause(part.comes_after);
+  const InterProcessReadWriteLock lock{simulation.client(part.name, patient()), directory};
+  const Owner owner = Owner::make();
+  const LockKind first = part.does == Part::Does::reads ? LockKind::read : LockKind::write;
+  Lease lease = co_await acquire(simulation, *holders, part.name, lock, first, owner);
+  if (lease.node_path().empty()) co_return;
+  co_await test::pause(1s);
+  if (part.does == Part::Does::writes_then_reads) {
+    Lease reading = co_await acquire(simulation, *holders, part.name, lock, LockKind::read, owner);
+    co_await release(simulation, *holders, part.name, LockKind::write, lease);
+    if (reading.node_path().empty()) co_return;
+    co_await test::pause(1s);
+    co_await release(simulation, *holders, part.name, LockKind::read, reading);
+    co_return;
+  }
+  co_await release(simulation, *holders, part.name, first, lease);
+}
+
+void check(const std::vector<Part>& parts, std::size_t pairs) {
+  const auto scenario = [parts](Simulation& simulation) {
+    const auto holders = std::make_shared<Holders>(simulation);
+    simulation.invariant("idle clients watch nothing",
+                         [&simulation] { return test::idle_clients_watch_nothing(simulation); });
+    for (const Part& part : parts)
+      simulation.actor([&simulation, holders, part] { return play(simulation, holders, part); });
+  };
+  test::check_exploration(scenario, pairs);
+}
+
+}  // namespace
+
+TEST_CASE("a writer excludes readers and writers whatever fails") {
+  check({{.name = "a"},
+         {.name = "b", .does = Part::Does::writes, .comes_after = 100ms},
+         {.name = "c", .comes_after = 200ms}},
+        300);
+}
+
+TEST_CASE("a downgrade lets no writer in whatever fails") {
+  check({{.name = "a", .does = Part::Does::writes_then_reads},
+         {.name = "b", .does = Part::Does::writes, .comes_after = 100ms}},
+        300);
+}

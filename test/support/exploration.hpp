@@ -1,0 +1,57 @@
+// What the explorations of the locks have in common.
+#pragma once
+
+#include "catch.hpp"
+
+#include <zklock/testing/exploration.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+namespace zklock::test {
+
+inline asio::awaitable<void> pause(std::chrono::milliseconds wait) {
+  if (wait.count() == 0) co_return;
+  Timer timer{co_await asio::this_coro::executor, wait};
+  co_await timer.async_wait(asio::as_tuple(asio::deferred));
+}
+
+/// A moment after a client's last operation is done, nothing of it is watched any more.
+inline bool idle_clients_watch_nothing(testing::Simulation& simulation) {
+  constexpr Clock::duration a_moment = std::chrono::milliseconds{50};
+  for (const testing::FakeWatch& watch : simulation.ensemble().watches())
+    for (const std::string& name : simulation.client_names()) {
+      if (watch.path.starts_with("/zookeeper") || simulation.client(name).session().id() != watch.session) continue;
+      const auto& operations = simulation.operations();
+      const bool idle =
+          std::all_of(operations.begin(), operations.end(), [&](const testing::Simulation::Operation& each) {
+            return each.client != name || (each.is_done() && each.completed + a_moment < Clock::now());
+          });
+      if (idle) return false;
+    }
+  return true;
+}
+
+/// ZKLOCK_EXPLORE_SEED in the environment draws other pairs, and ZKLOCK_EXPLORE_PAIRS so many of them.
+inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* value = std::getenv(name);
+  return value ? std::strtoull(value, nullptr, 10) : otherwise;
+}
+
+inline void check_exploration(const testing::Scenario& scenario, std::size_t pairs) {
+  const testing::ExplorationReport report = testing::explore(
+      scenario,
+      {.seed = from_environment("ZKLOCK_EXPLORE_SEED", 1), .pairs = from_environment("ZKLOCK_EXPLORE_PAIRS", pairs)});
+  INFO(report);
+  CHECK(report);
+  CHECK(report.steps > 3);
+}
+
+}  // namespace zklock::test
