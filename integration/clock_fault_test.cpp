@@ -68,7 +68,7 @@ TEST_CASE("jumps of the wall clock change no session, no deadline and no lock", 
     CHECK(std::get<0>(waiting.get()) == Error::timed_out);
     const auto took = std::chrono::steady_clock::now() - start;
     CHECK(took >= 500ms);
-    CHECK(took < 900ms);
+    CHECK(took < 2s);
     CHECK(session.state() == SessionState::connected);
   }
   CHECK(lease.is_held());
