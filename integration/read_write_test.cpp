@@ -157,7 +157,7 @@ TEST_CASE_METHOD(Fixture, "a downgrade whose writer an operator has deleted is r
   const Owner owner = Owner::make();
   auto [error, writer] = try_acquire(lock.write_lock(), owner);
   REQUIRE_FALSE(error);
-  outcome_of_operation<>([&](auto token) { session.async_remove(writer.node_path(), std::move(token)); });
+  outcome_of_operation<>([&, node = writer.node_path()](auto token) { session.async_remove(node, std::move(token)); });
   CHECK(std::get<0>(try_acquire(lock.read_lock(), owner)) == Error::lock_lost);
   CHECK(release(writer) == Error::lock_lost);
   CHECK(nothing_left());
