@@ -85,7 +85,10 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request, const s
 
     const Contention contention = contend(*line, own_name, request.kind);
     if (contention.verdict == Contention::Verdict::missing) co_return make_error_code(Error::lock_lost);
-    if (contention.verdict == Contention::Verdict::first) co_return Granted{session, place.keep()};
+    if (contention.verdict == Contention::Verdict::first) {
+      if (const error_code dead = co_await prove_alive(session)) co_return dead;
+      co_return Granted{session, place.keep()};
+    }
     if (request.try_once) co_return make_error_code(Error::timed_out);
 
     std::string predecessor = join_path(request.directory, contention.predecessor);

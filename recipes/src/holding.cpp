@@ -2,8 +2,9 @@
 
 #include <zklock/client_id.hpp>
 #include <zklock/detail/steps.hpp>
+#include <zklock/recipes/revocation.hpp>
 
-#include <variant>
+#include <utility>
 
 namespace zklock {
 
@@ -23,14 +24,45 @@ Holding::Holding(Session session, CreateResult node, std::string client_id, std:
     : session_{std::move(session)},
       node_{std::move(node)},
       client_id_{std::move(client_id)},
-      ended_{std::move(ended)} {}
+      ended_{std::move(ended)},
+      renewal_{session_} {}
 
 LeaseState Holding::state() const noexcept {
   if (count_ == 0) return LeaseState::released;
-  const SessionState session = session_.state();
-  if (is_final(session)) return LeaseState::lost;
-  return session == SessionState::connected ? LeaseState::held : LeaseState::suspect;
+  if (is_lost()) return LeaseState::lost;
+  return session_.state() == SessionState::connected ? LeaseState::held : LeaseState::suspect;
 }
+
+bool Holding::is_lost() const noexcept {
+  if (!lost_ && (is_final(session_.state()) || Clock::now() >= session_.valid_until())) lost_ = true;
+  return lost_;
+}
+
+void Holding::lose() {
+  lost_ = true;
+  wake();
+}
+
+// ---- waiting
+
+void Holding::wake() {
+  asio::dispatch(session_.get_executor(), [self = shared_from_this()] {
+    for (const auto& gate : std::exchange(self->gates_, {}))
+      if (const auto waiting = gate.lock()) {
+        waiting->cancel();
+        self->gates_.push_back(gate);
+      }
+  });
+}
+
+std::shared_ptr<Timer> Holding::open_gate() {
+  auto gate = std::make_shared<Timer>(session_.get_executor());
+  std::erase_if(gates_, [](const auto& other) { return other.expired(); });
+  gates_.push_back(gate);
+  return gate;
+}
+
+// ---- how many times over
 
 Holding::Entered Holding::enter() {
   std::uint32_t count = count_;
@@ -47,6 +79,7 @@ bool Holding::leave() {
     count_has_changed();
     return false;
   }
+  renewal_.reset();
   ended_();
   return true;
 }
@@ -62,11 +95,7 @@ Awaitable<void> Holding::write_count(std::shared_ptr<Holding> self) {
   for (;;) {
     const std::uint32_t wanted = self->count_;
     if (wanted == 0) co_return;  // the node goes, and with it the need for another write
-    std::string data = format_lock_data({self->client_id_, wanted});
-    auto [error, stat] = co_await self->session_.async_set_data(self->node_.path, std::move(data), use_tuple);
-    if (!error) self->written_ = wanted;
-    if (is_retryable(error)) error = co_await pause_before_retry(self->session_);
-    if (error) break;
+    if (const error_code error = co_await write(self, wanted)) break;
     if (self->written_ != self->count_) continue;
     self->writing_ = false;
     // A change since the comparison begins a write of its own, unless it still saw ours.
@@ -75,102 +104,56 @@ Awaitable<void> Holding::write_count(std::shared_ptr<Holding> self) {
   self->writing_ = false;
 }
 
+/// Writes over our own data only: where somebody else has written, that may be a request to revoke, which stays.
+Awaitable<error_code> Holding::write(std::shared_ptr<Holding> self, std::uint32_t count) {
+  const std::string data = format_lock_data({self->client_id_, count});
+  for (;;) {
+    auto [error, stat] = co_await self->session_.async_set_data(self->node_.path, data, self->version_, use_tuple);
+    if (!error) {
+      self->version_ = stat.version;
+    } else if (error == Error::bad_version) {
+      auto [unread, node] = co_await self->session_.async_get_data(self->node_.path, use_tuple);
+      error = unread;
+      self->on_data(node.data);
+      if (self->is_revoked()) co_return make_error_code(Error::bad_version);
+      if (!error) self->version_ = node.stat.version;
+      if (!error && node.data != data) continue;
+    }
+    if (!error) {
+      self->written_ = count;
+      co_return error;
+    }
+    if (error == Error::no_node) self->lose();
+    if (is_retryable(error)) error = co_await pause_before_retry(self->session_);
+    if (error) co_return error;
+  }
+}
+
+void Holding::on_data(const std::string& data) {
+  if (data == revocation_request && !revoked_.exchange(true)) wake();
+}
+
+// ---- one share
+
 LeaseState Hold::state() const noexcept { return released_ ? LeaseState::released : holding_->state(); }
 
-bool Hold::end() noexcept {
+Clock::time_point Hold::valid_until() const noexcept {
+  const LeaseState now = state();
+  const bool ours = now == LeaseState::held || now == LeaseState::suspect;
+  return ours ? holding_->session().valid_until() : Clock::time_point::min();
+}
+
+Transaction Hold::guard() const {
+  Transaction transaction;
+  transaction.check(holding_->node().path);
+  return transaction;
+}
+
+bool Hold::end() {
   if (released_.exchange(true)) return false;
-  asio::dispatch(holding_->session().get_executor(), [self = shared_from_this()] {
-    for (const auto& gate : std::exchange(self->gates_, {}))
-      if (const auto waiting = gate.lock()) waiting->cancel();
-  });
+  holding_->wake();
   return true;
 }
 
-std::shared_ptr<Timer> Hold::open_gate() {
-  auto gate = std::make_shared<Timer>(holding_->session().get_executor(), Clock::time_point::max());
-  std::erase_if(gates_, [](const auto& other) { return other.expired(); });
-  gates_.push_back(gate);
-  return gate;
-}
-
-namespace {
-
-using Done = std::monostate;
-
-Awaitable<Result<Done>> release(std::shared_ptr<Hold> hold) {
-  if (!hold->end()) co_return make_error_code(Error::not_owner);
-  const std::shared_ptr<Holding> holding = hold->shared_holding();
-  if (!holding->leave()) {
-    if (holding->state() == LeaseState::lost) co_return make_error_code(Error::lock_lost);
-    co_return Done{};
-  }
-  const error_code error = co_await remove_for_sure(holding->session(), holding->node().path);
-  if (!error) co_return Done{};
-  if (error == Error::no_node || is_final(holding->session().state())) co_return make_error_code(Error::lock_lost);
-  co_return error;
-}
-
-Awaitable<Result<Done>> wait_lost(std::shared_ptr<Hold> hold) {
-  SessionStateStream states = hold->holding().session().states();
-  const std::shared_ptr<Timer> gate = hold->open_gate();
-  const auto cancellation = co_await asio::this_coro::cancellation_state;
-  for (;;) {
-    if (hold->state() == LeaseState::lost) co_return Done{};
-    if (hold->state() == LeaseState::released || cancellation.cancelled() != asio::cancellation_type::none)
-      co_return make_error_code(asio::error::operation_aborted);
-    auto wake = asio::bind_executor(hold->holding().session().get_executor(),
-                                    [gate](error_code, SessionState) { gate->cancel(); });
-    states.async_next(std::move(wake));
-    co_await gate->async_wait(use_tuple);
-  }
-}
-
-/// The erased handlers of operations without a result take no value.
-Handler<Done> without_result(const std::shared_ptr<Hold>& hold, Handler<> handler) {
-  auto slot = asio::get_associated_cancellation_slot(handler);
-  auto executor = asio::get_associated_executor(handler);
-  return asio::bind_cancellation_slot(
-      slot, asio::bind_executor(executor, [hold, handler = std::move(handler)](error_code error, Done) mutable {
-        std::move(handler)(error);
-      }));
-}
-
-}  // namespace
-
-asio::any_io_executor callback_executor(const Hold& hold) { return hold.holding().session().callback_executor(); }
-
-void refuse_after_fork(const Hold& hold) {
-  if (hold.holding().session().in_forked_child())
-    throw boost::system::system_error{make_error_code(Error::used_after_fork), hold.holding().node().path};
-}
-
-void start_release(std::shared_ptr<Hold> hold, Handler<> handler) {
-  const auto serial = hold->holding().session().get_executor();
-  auto finish = [handler = std::move(handler)](const std::exception_ptr& thrown, Result<Done> result) mutable {
-    const error_code error = thrown ? code_of(thrown) : result ? error_code{} : result.error();
-    asio::dispatch(asio::append(std::move(handler), error));
-  };
-  asio::post(serial, [serial, hold = std::move(hold), finish = std::move(finish)]() mutable {
-    asio::co_spawn(serial, release(std::move(hold)), std::move(finish));
-  });
-}
-
-void start_wait_lost(std::shared_ptr<Hold> hold, Handler<> handler) {
-  const auto serial = hold->holding().session().get_executor();
-  auto body = wait_lost(hold);
-  spawn_operation(serial, {}, without_result(hold, std::move(handler)), std::move(body), hold);
-}
-
-void release_in_background(const std::shared_ptr<Hold>& hold) noexcept {
-  if (!hold || hold->holding().session().in_forked_child() || !hold->end()) return;
-  if (hold->holding().leave()) remove_in_background(hold->holding().session(), hold->holding().node().path);
-}
-
 }  // namespace detail
-
-LeaseState Lease::state() const noexcept { return hold_ ? hold_->state() : LeaseState::released; }
-std::int64_t Lease::fencing_token() const noexcept { return hold_ ? hold_->holding().node().stat.czxid : 0; }
-std::string Lease::node_path() const { return hold_ ? hold_->holding().node().path : std::string{}; }
-std::uint32_t Lease::count() const noexcept { return hold_ ? hold_->holding().count() : 0; }
-
 }  // namespace zklock

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace zklock::detail {
 
 /// Our node, and how many times over its owner holds the lock by it.
 ///
-/// Threads: any.
+/// Threads: what is marked so, any; the rest on the session's executor.
 class Holding : public std::enable_shared_from_this<Holding> {
  public:
   enum class Entered { yes, ended, too_often };
@@ -23,50 +24,67 @@ class Holding : public std::enable_shared_from_this<Holding> {
   /// `ended` is called once, when the owner has given all back.
   Holding(Session session, CreateResult node, std::string client_id, std::function<void()> ended);
 
+  // any thread
   [[nodiscard]] LeaseState state() const noexcept;
+  /// The session is over, the proof of its life is too old, or the node is gone. Once so it stays so.
+  [[nodiscard]] bool is_lost() const noexcept;
+  /// Somebody has asked for the lock: the node's data say __REVOKE__.
+  [[nodiscard]] bool is_revoked() const noexcept { return revoked_; }
   [[nodiscard]] const Session& session() const noexcept { return session_; }
   [[nodiscard]] const CreateResult& node() const noexcept { return node_; }
   [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
-
   /// Once more.
   [[nodiscard]] Entered enter();
   /// Once less. True: that was the last, and the node is to be deleted.
   [[nodiscard]] bool leave();
+  /// Something has changed that somebody may wait for.
+  void wake();
+
+  /// The node is seen to be gone.
+  void lose();
+  /// The node's data have been read.
+  void on_data(const std::string& data);
+  /// A timer, cancelled with each wake().
+  [[nodiscard]] std::shared_ptr<Timer> open_gate();
 
  private:
   void count_has_changed();
   static Awaitable<void> write_count(std::shared_ptr<Holding> self);
+  [[nodiscard]] static Awaitable<error_code> write(std::shared_ptr<Holding> self, std::uint32_t count);
 
   Session session_;
   CreateResult node_;
   std::string client_id_;
   std::function<void()> ended_;
+  std::optional<SessionRenewal> renewal_;
   std::atomic<std::uint32_t> count_{1};  // the authority
+  mutable std::atomic<bool> lost_{false};
+  std::atomic<bool> revoked_{false};
+  std::vector<std::weak_ptr<Timer>> gates_;
+
   std::atomic<bool> writing_{false};
   std::uint32_t written_ = 1;  // what the node's data say; the writer's
+  std::int32_t version_ = 0;   // and their version
 };
 
 /// One acquire's share of a holding.
 ///
-/// Threads: what is marked so, any; the rest on the session's executor.
-class Hold : public std::enable_shared_from_this<Hold> {
+/// Threads: any.
+class Hold {
  public:
   explicit Hold(std::shared_ptr<Holding> holding) noexcept : holding_{std::move(holding)} {}
 
-  // any thread
   [[nodiscard]] Holding& holding() const noexcept { return *holding_; }
   [[nodiscard]] const std::shared_ptr<Holding>& shared_holding() const noexcept { return holding_; }
   [[nodiscard]] LeaseState state() const noexcept;
+  [[nodiscard]] Clock::time_point valid_until() const noexcept;
+  [[nodiscard]] Transaction guard() const;
   /// True for the one caller who ends it.
-  [[nodiscard]] bool end() noexcept;
-
-  /// A timer that never expires, cancelled when the hold ends.
-  [[nodiscard]] std::shared_ptr<Timer> open_gate();
+  [[nodiscard]] bool end();
 
  private:
   std::shared_ptr<Holding> holding_;
   std::atomic<bool> released_{false};
-  std::vector<std::weak_ptr<Timer>> gates_;
 };
 
 }  // namespace zklock::detail

@@ -101,6 +101,19 @@ bool InterProcessMutex::is_owned_by_current_thread() const {
   return hold && hold->state() == LeaseState::held;
 }
 
+std::shared_ptr<detail::Hold> InterProcessMutex::held() const {
+  auto hold = existing(lock_).held(kind_);
+  if (!hold) fail(make_error_code(Error::not_owner), path());
+  return hold;
+}
+
+Transaction InterProcessMutex::guard() const { return held()->guard(); }
+
+Clock::time_point InterProcessMutex::valid_until() const {
+  const auto hold = lock_ ? lock_->held(kind_) : nullptr;
+  return hold ? hold->valid_until() : Clock::time_point::min();
+}
+
 std::int64_t InterProcessMutex::fencing_token() const {
   const auto hold = lock_ ? lock_->held(kind_) : nullptr;
   return hold && hold->state() != LeaseState::lost ? hold->holding().node().stat.czxid : 0;

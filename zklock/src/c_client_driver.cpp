@@ -81,7 +81,7 @@ int CClientDriver::process(int bits) {
     const bool ping_reply = !pings_.empty() && at_ping_reply();
     rc = zookeeper_process(handle_, bits);
     if (rc == ZOK && ping_reply) {
-      note_contact(pings_.front());
+      contact_.add(pings_.front());
       pings_.pop_front();
     }
     bits = readable;  // each call reads one packet at most
@@ -167,7 +167,7 @@ void CClientDriver::observe() {
   pings_.clear();
   if (link != LinkState::connected) return;
   note_sent(Clock::now());
-  if (handshake_began != Clock::time_point::max()) note_contact(handshake_began);
+  if (handshake_began != Clock::time_point::max()) contact_.add_handshake(handshake_began);
   failures_ = 0;
   not_before_ = {};
   const clientid_t* id = zoo_client_id(handle_);
@@ -190,7 +190,8 @@ void CClientDriver::deliver() {
   } guard{*this};
   delivering_ = true;
   const auto listener = listener_.lock();
-  if (listener && contact_ != reported_contact_) listener->on_contact(reported_contact_ = contact_);
+  if (const Contact contact = std::exchange(contact_, {}); listener && !contact.is_empty())
+    listener->on_contact(contact);
   while (!states_.empty()) {
     const LinkState state = states_.front();
     states_.pop_front();

@@ -94,7 +94,6 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   [[nodiscard]] bool connected() const;
   [[nodiscard]] bool connecting() const noexcept { return connecting_since_ != Clock::time_point::max(); }
   void note_sent(Clock::time_point when) noexcept { last_sent_ = when; }
-  void note_contact(Clock::time_point sent) noexcept { contact_ = std::max(contact_, sent); }
 
   static thread_local CClientDriver* current_;
 
@@ -128,8 +127,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   // What the server is known to have heard from us: when it was sent.
   Clock::time_point last_sent_{};
   std::deque<Clock::time_point> pings_;  // under way: when each was sent, at the earliest
-  Clock::time_point contact_{};
-  Clock::time_point reported_contact_{};
+  Contact contact_;                      // to be reported
 
   bool poked_ = false;
   bool delivering_ = false;

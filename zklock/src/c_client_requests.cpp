@@ -109,7 +109,8 @@ void CClientDriver::answer(RequestId id, Reply reply) {
 /// The library calls back also for what it could not send, or has lost; only a server's own word proves a contact.
 void CClientDriver::answer_from_server(RequestId id, Reply reply) {
   const Pending* pending = requests_.find(id);
-  if (pending && (!reply.error || outcome_of(reply.error) == Outcome::not_applied)) note_contact(pending->sent);
+  if (pending && (!reply.error || outcome_of(reply.error) == Outcome::not_applied)) contact_.add(pending->sent);
+  if (pending && !reply.error && goes_to_leader(pending->operation)) contact_.add_acknowledged(pending->sent);
   answer(id, std::move(reply));
 }
 

@@ -1,6 +1,8 @@
 // The one seam to the world: requests, replies, watch events and session states.
 #pragma once
 
+#include "proof_of_life.hpp"
+
 #include <zklock/acl.hpp>
 #include <zklock/clock.hpp>
 #include <zklock/create_mode.hpp>
@@ -37,6 +39,24 @@ enum class Operation {
 };
 
 [[nodiscard]] std::string_view to_string(Operation operation) noexcept;
+
+/// The leader has a part in what it answers: it is a write, or waits for one.
+[[nodiscard]] constexpr bool goes_to_leader(Operation operation) noexcept {
+  switch (operation) {
+    case Operation::create:
+    case Operation::remove:
+    case Operation::set_data:
+    case Operation::set_acl:
+    case Operation::sync:
+    case Operation::multi: return true;
+    case Operation::exists:
+    case Operation::get_data:
+    case Operation::get_children:
+    case Operation::get_acl:
+    case Operation::check: break;
+  }
+  return false;
+}
 
 /// What to ask the server. Paths are the server's: chroot and namespace are already part of them.
 struct Request {
@@ -86,8 +106,9 @@ class LinkListener {
   virtual ~LinkListener() = default;
   /// Called with each change, before the replies that the change caused.
   virtual void on_link_state(LinkState state) = 0;
-  /// The server has answered something that was sent then, or later: it knew us alive at that time.
-  virtual void on_contact(Clock::time_point sent) = 0;
+  /// The servers have answered: they knew us alive when that was sent. Before the change of state, and before the
+  /// replies, that came with it.
+  virtual void on_contact(const Contact& contact) = 0;
 };
 
 enum class CloseMode {

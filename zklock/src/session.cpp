@@ -18,6 +18,9 @@ std::int64_t Session::id() const noexcept { return credentials().id; }
 SessionCredentials Session::credentials() const {
   return core_ && !in_forked_child() ? core_->credentials() : SessionCredentials{};
 }
+Clock::time_point Session::valid_until() const noexcept {
+  return core_ ? core_->valid_until() : Clock::time_point::min();
+}
 std::string Session::full_path(const std::string& path) const {
   static_cast<void>(existing(core_));
   return detail::full_path(core_, path);
@@ -25,6 +28,13 @@ std::string Session::full_path(const std::string& path) const {
 bool Session::in_forked_child() const noexcept { return core_ && core_->runtime().in_forked_child(); }
 std::chrono::milliseconds Session::timeout() const noexcept {
   return core_ ? core_->timeout() : std::chrono::milliseconds::zero();
+}
+
+SessionRenewal::SessionRenewal(const Session& session) : core_{session.core_.core()} {
+  existing(core_).begin_renewal();
+}
+SessionRenewal::~SessionRenewal() {
+  if (core_) core_->end_renewal();
 }
 
 }  // namespace zklock

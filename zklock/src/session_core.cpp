@@ -2,6 +2,7 @@
 
 #include <zklock/path.hpp>
 
+#include <boost/asio/dispatch.hpp>
 #include <spdlog/spdlog.h>
 
 namespace zklock::detail {
@@ -11,23 +12,26 @@ SessionCore::SessionCore(std::shared_ptr<Runtime> runtime, std::shared_ptr<Drive
       driver_{std::move(driver)},
       config_{std::move(config)},
       timeout_{config_.timeout},
-      expiry_{runtime_->serial()} {}
+      expiry_{runtime_->serial()},
+      renewal_{runtime_->serial()} {}
 
 void SessionCore::start() { driver_->start(weak_from_this()); }
 
 void SessionCore::close(CloseMode mode, std::function<void()> closed) {
-  const bool ended = is_final(state());
+  const bool ended = is_final(state_);
   driver_->close(mode, make_error_code(Error::closing), std::move(closed));
   if (ended) return;
   expiry_.cancel();
+  renewal_.cancel();
   on_state = nullptr;
   enter(SessionState::closed);
 }
 
 void SessionCore::abandon() {
   expiry_.cancel();
+  renewal_.cancel();
   on_state = nullptr;
-  if (!is_final(state())) enter(SessionState::closed);
+  if (!is_final(state_)) enter(SessionState::closed);
   driver_->abandon();
 }
 
@@ -36,14 +40,37 @@ SessionCredentials SessionCore::credentials() const {
   return credentials_;
 }
 
-void SessionCore::on_contact(Clock::time_point sent) { contact_ = std::max(contact_, sent); }
+SessionState SessionCore::state() const noexcept {
+  const SessionState state = state_;
+  return !is_final(state) && is_silent() ? SessionState::expired : state;
+}
+
+/// Once said it stays so, though an answer may be about to be read.
+bool SessionCore::is_silent() const noexcept {
+  for (Clock::time_point contact = contact_;;) {
+    if (contact == never) return false;
+    if (contact == too_long_ago) return true;
+    if (Clock::now() < contact + timeout()) return false;
+    if (contact_.compare_exchange_weak(contact, too_long_ago)) return true;
+  }
+}
+
+void SessionCore::on_contact(const Contact& contact) {
+  if (is_final(state_)) return;
+  if (is_silent()) return end(SessionState::expired, CloseMode::when_reachable);
+  for (Clock::time_point last = contact_; last != too_long_ago && (last == never || last < contact.answered);)
+    if (contact_.compare_exchange_weak(last, contact.answered)) break;
+  if (contact.handshake != Contact::none) timeout_ = driver_->session_timeout();
+  acknowledged_ = std::max(acknowledged_, contact.acknowledged);
+  proof_.on_contact(contact, Clock::now(), timeout());
+  valid_until_ = proof_.valid_until();
+}
 
 void SessionCore::on_link_state(LinkState link) {
-  if (is_final(state())) return;
+  if (is_final(state_)) return;
   switch (link) {
     case LinkState::connected: {
       expiry_.cancel();
-      timeout_ = driver_->session_timeout();
       {
         const std::lock_guard lock{credentials_mutex_};
         credentials_ = driver_->credentials();
@@ -52,7 +79,8 @@ void SessionCore::on_link_state(LinkState link) {
     }
     case LinkState::read_only: return enter(SessionState::read_only);
     case LinkState::disconnected:
-      if (state() == SessionState::connecting) return;
+      if (state_ == SessionState::connecting) return;
+      if (is_silent()) return end(SessionState::expired, CloseMode::when_reachable);
       await_expiry();
       return enter(SessionState::suspended);
     case LinkState::expired: return end(SessionState::expired, CloseMode::abortive);
@@ -79,6 +107,7 @@ void SessionCore::enter(SessionState state) {
 
 void SessionCore::end(SessionState state, CloseMode mode) {
   expiry_.cancel();
+  renewal_.cancel();
   const auto listener = std::exchange(on_state, {});
   enter(state);
   driver_->close(mode, error_of(state), {});
@@ -89,11 +118,36 @@ void SessionCore::end(SessionState state, CloseMode mode) {
 /// count from what they have heard, so we count from when that was sent: we are never the later ones to know. The
 /// session may yet be alive there, if their clock is slow or they were away themselves: it is closed when we find them.
 void SessionCore::await_expiry() {
-  expiry_.expires_at(contact_ + timeout());
+  expiry_.expires_at(contact_.load() + timeout());
   expiry_.async_wait([weak = weak_from_this()](error_code error) {
     const auto self = weak.lock();
-    if (self && !error && self->state() == SessionState::suspended)
+    if (self && !error && self->state_ == SessionState::suspended)
       self->end(SessionState::expired, CloseMode::when_reachable);
+  });
+}
+
+// ---- renewal
+
+void SessionCore::begin_renewal() {
+  ++renewals_;
+  if (renewing_.exchange(true)) return;
+  asio::dispatch(runtime_->serial(), [self = shared_from_this()] { self->renew(); });
+}
+
+/// Nine times in T: the proof then rests on something not older than four of these, and lasts for half of T and more.
+void SessionCore::renew() {
+  if (is_final(state_)) return;
+  const Clock::duration interval = timeout() / 9;
+  const bool kept = renewals_ > 0;
+  if (kept && state_ == SessionState::connected && acknowledged_ + interval <= Clock::now())
+    driver_->submit(Request{.operation = Operation::sync, .path = "/"}, {}, {});
+  if (!kept) {
+    renewing_ = false;
+    if (renewals_ == 0 || renewing_.exchange(true)) return;  // nobody has begun meanwhile
+  }
+  renewal_.expires_after(interval);
+  renewal_.async_wait([weak = weak_from_this()](error_code error) {
+    if (const auto self = weak.lock(); self && !error) self->renew();
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "driver.hpp"
+#include "proof_of_life.hpp"
 #include "runtime.hpp"
 #include "state_queue.hpp"
 
@@ -51,14 +52,21 @@ class SessionCore final : public LinkListener, public std::enable_shared_from_th
 
   // any thread
   [[nodiscard]] Runtime& runtime() const noexcept { return *runtime_; }
-  [[nodiscard]] SessionState state() const noexcept { return state_; }
+  /// Over also when nothing has been heard for the session timeout and nobody has had the time to say so: a process
+  /// that was paused sees that first.
+  [[nodiscard]] SessionState state() const noexcept;
+  [[nodiscard]] Clock::time_point valid_until() const noexcept { return valid_until_; }
+  void begin_renewal();
+  void end_renewal() noexcept { --renewals_; }
   [[nodiscard]] auto subscribe() { return states_.subscribe(runtime_); }
   [[nodiscard]] SessionCredentials credentials() const;
   [[nodiscard]] std::chrono::milliseconds timeout() const noexcept { return timeout_.load(); }
 
  private:
   void on_link_state(LinkState link) override;
-  void on_contact(Clock::time_point sent) override;
+  void on_contact(const Contact& contact) override;
+  [[nodiscard]] bool is_silent() const noexcept;
+  void renew();
   void enter(SessionState state);
   void end(SessionState state, CloseMode mode);
   void await_expiry();
@@ -71,8 +79,19 @@ class SessionCore final : public LinkListener, public std::enable_shared_from_th
   std::atomic<std::chrono::milliseconds> timeout_;
   mutable std::mutex credentials_mutex_;
   SessionCredentials credentials_;
-  Clock::time_point contact_{};  // the last thing that the servers are known to have heard from us was sent then
+
+  // The last thing that the servers are known to have heard from us was sent then; or one of these.
+  static constexpr Clock::time_point never = Clock::time_point::max();
+  static constexpr Clock::time_point too_long_ago = Clock::time_point::min();
+  mutable std::atomic<Clock::time_point> contact_{never};
   Timer expiry_;
+
+  ProofOfLife proof_;
+  std::atomic<Clock::time_point> valid_until_{Clock::time_point::min()};
+  std::atomic<int> renewals_{0};
+  std::atomic<bool> renewing_{false};  // its timer runs, or is about to
+  Clock::time_point acknowledged_ = Contact::none;
+  Timer renewal_;
 };
 
 }  // namespace zklock::detail

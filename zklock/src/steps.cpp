@@ -33,6 +33,20 @@ Awaitable<error_code> pause_before_retry(Session session) {
   co_return co_await wait_connected(session);
 }
 
+/// Two requests with some time between them prove it (SessionRenewal would take longer).
+Awaitable<error_code> prove_alive(Session session) {
+  while (Clock::now() >= session.valid_until()) {
+    auto [error] = co_await session.async_sync("/", use_tuple);
+    if (is_retryable(error)) error = co_await wait_connected(session);
+    if (error) co_return error;
+    if (Clock::now() < session.valid_until()) break;
+    Timer timer{session.get_executor(), session.timeout() / 4 + 100ms};
+    const auto [cancelled] = co_await timer.async_wait(use_tuple);
+    if (cancelled) co_return cancelled;
+  }
+  co_return error_code{};
+}
+
 Awaitable<Result<std::vector<std::string>>> list_children(Session session, std::string path) {
   for (;;) {
     auto [error, listed] = co_await session.async_get_children(path, use_tuple);

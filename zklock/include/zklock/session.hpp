@@ -1,6 +1,7 @@
 // One ZooKeeper session, its operations and its watches.
 #pragma once
 
+#include <zklock/clock.hpp>
 #include <zklock/connection_state.hpp>
 #include <zklock/detail/operation.hpp>
 #include <zklock/node_options.hpp>
@@ -102,6 +103,10 @@ class Session {
   [[nodiscard]] SessionCredentials credentials() const;
   /// As granted by the server; as asked for until the first connection.
   [[nodiscard]] std::chrono::milliseconds timeout() const noexcept;
+  /// The servers keep the session, and its ephemeral nodes, until then at the least, whatever happens to them, to the
+  /// link, or to this process: what is left of the session timeout, counted from what a quorum must have heard from us.
+  /// Moves on with what is asked; SessionRenewal keeps it moving. time_point::min() until the first connection.
+  [[nodiscard]] Clock::time_point valid_until() const noexcept;
   /// The path as the server has it, chroot and namespace included.
   [[nodiscard]] std::string full_path(const std::string& path) const;
   /// The same session, with the server's own paths.
@@ -283,7 +288,26 @@ class Session {
   }
 
  private:
+  friend class SessionRenewal;
   detail::SessionHandle core_;
+};
+
+/// While one is kept, a sync every ninth of the session timeout keeps valid_until() half of the timeout ahead or more,
+/// as long as the servers answer.
+///
+/// Threads: one at a time.
+class [[nodiscard]] SessionRenewal {
+ public:
+  explicit SessionRenewal(const Session& session);
+  SessionRenewal(SessionRenewal&&) noexcept = default;
+  SessionRenewal& operator=(SessionRenewal&& other) noexcept {
+    std::swap(core_, other.core_);
+    return *this;
+  }
+  ~SessionRenewal();
+
+ private:
+  std::shared_ptr<detail::SessionCore> core_;
 };
 
 }  // namespace zklock

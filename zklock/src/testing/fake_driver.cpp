@@ -36,6 +36,7 @@ Driver::RequestId Driver::submit(Request request, std::shared_ptr<ReplySink> sin
   Pending& pending = requests_[id];
   pending.sink = std::move(sink);
   pending.sent = Clock::now();
+  pending.goes_to_leader = goes_to_leader(request.operation);
   const bool watches = watch != nullptr;
   if (watches) {
     const bool lists = request.operation == Operation::get_children;
@@ -114,31 +115,32 @@ void Driver::drop_if_unused(const Place& place) {
 
 // ---- what the ensemble says
 
-void Driver::heard(Clock::time_point sent) {
-  last_heard_ = Clock::now();
-  contact_ = contact_ ? std::max(*contact_, sent) : sent;
-}
-
 void Driver::on_accepted(const SessionCredentials& credentials, std::chrono::milliseconds timeout) {
   phase_ = Phase::connected;
   failures_ = 0;
   credentials_ = credentials;
   timeout_ = timeout;
-  heard(connecting_since_);
+  last_heard_ = Clock::now();
+  contact_.add_handshake(connecting_since_);
   if (close_mode_) return send([](World& world, Connection& connection) { world.on_close(connection); });
   enter(LinkState::connected);
 }
 
 void Driver::on_reply(RequestId id, Reply reply, std::int64_t zxid) {
   last_zxid_ = zxid;
-  if (const auto found = requests_.find(id); found != requests_.end()) heard(found->second.sent);
+  last_heard_ = Clock::now();
+  if (const auto found = requests_.find(id); found != requests_.end()) {
+    contact_.add(found->second.sent);
+    if (!reply.error && found->second.goes_to_leader) contact_.add_acknowledged(found->second.sent);
+  }
   answer(id, std::move(reply));
 }
 
 void Driver::on_pong(std::int64_t zxid) {
   last_zxid_ = zxid;
+  last_heard_ = Clock::now();
   if (pings_.empty()) return;
-  heard(pings_.front());
+  contact_.add(pings_.front());
   pings_.pop_front();
 }
 
@@ -183,7 +185,8 @@ void Driver::deliver() {
   } guard{*this};
   delivering_ = true;
   const auto listener = listener_.lock();
-  if (const auto contact = std::exchange(contact_, std::nullopt); contact && listener) listener->on_contact(*contact);
+  if (const Contact contact = std::exchange(contact_, {}); listener && !contact.is_empty())
+    listener->on_contact(contact);
   while (!states_.empty()) {
     const LinkState state = states_.front();
     states_.pop_front();

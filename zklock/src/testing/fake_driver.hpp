@@ -46,6 +46,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
     std::optional<Place> place;
     bool watches_missing = false;
     Clock::time_point sent;
+    bool goes_to_leader = false;
   };
   struct Event {  // a reply if `sink` is there, else a watch event
     std::shared_ptr<ReplySink> sink{};
@@ -72,7 +73,6 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   void answer(RequestId id, Reply reply);
   void fire(const Place& place, WatchEventType type);
   void drop_if_unused(const Place& place);
-  void heard(Clock::time_point sent);
   void poke();
   [[nodiscard]] Clock::duration connect_limit() const;
   void schedule();
@@ -113,7 +113,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   std::optional<CloseMode> close_mode_;  // while it is closing
   Clock::time_point close_limit_ = Clock::time_point::max();
   std::vector<std::function<void()>> closed_;
-  std::optional<Clock::time_point> contact_;  // to be reported
+  Contact contact_;  // to be reported
 };
 
 }  // namespace zklock::testing::fake

@@ -157,6 +157,19 @@ class InterProcessMutex {
   /// As release, but does not wait: the last one puts the delete on the wire. Throws Error::not_owner only.
   void unlock();
 
+  /// As Lease's, of what the calling thread holds. Throw Error::not_owner if it holds nothing.
+  template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+  auto async_wait_lost(Token&& token = {}) const {
+    return detail::initiate<void(error_code), &detail::start_wait_lost>(std::forward<Token>(token), held());
+  }
+  template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+  auto async_wait_revocation(Token&& token = {}) const {
+    return detail::initiate<void(error_code), &detail::start_wait_revocation>(std::forward<Token>(token), held());
+  }
+  [[nodiscard]] Transaction guard() const;
+  /// time_point::min() if this thread holds nothing.
+  [[nodiscard]] Clock::time_point valid_until() const;
+
   /// Somebody holds the lock by this Client, and has not lost it.
   [[nodiscard]] bool is_acquired_in_this_process() const;
   [[nodiscard]] bool is_owned_by_current_thread() const;
@@ -174,6 +187,8 @@ class InterProcessMutex {
                                                                              owner, patience);
   }
   bool acquire(detail::Patience patience);
+  /// What the calling thread holds; throws Error::not_owner.
+  [[nodiscard]] std::shared_ptr<detail::Hold> held() const;
 
   std::shared_ptr<detail::ThreadHolds> lock_;
   LockKind kind_ = LockKind::mutex;

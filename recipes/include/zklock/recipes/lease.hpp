@@ -1,7 +1,9 @@
 // Proof of holding a lock.
 #pragma once
 
+#include <zklock/clock.hpp>
 #include <zklock/detail/operation.hpp>
+#include <zklock/transaction.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -11,9 +13,9 @@
 namespace zklock {
 
 enum class LeaseState {
-  held,     ///< the session is connected, and nobody of ours has released it
-  suspect,  ///< the link is lost: the lock may still be ours; do nothing that needs it until it is held again
-  lost,     ///< the session is over: somebody else may hold the lock by now
+  held,     ///< connected, and valid_until() is ahead
+  suspect,  ///< the link is lost: the lock is ours until valid_until(); do nothing that takes longer
+  lost,     ///< the session is over, or valid_until() has passed, or the node is gone: somebody else may hold the lock
   released  ///< given back, or never held
 };
 
@@ -25,6 +27,7 @@ asio::any_io_executor callback_executor(const Hold& hold);
 void refuse_after_fork(const Hold& hold);
 void start_release(std::shared_ptr<Hold> hold, Handler<> handler);
 void start_wait_lost(std::shared_ptr<Hold> hold, Handler<> handler);
+void start_wait_revocation(std::shared_ptr<Hold> hold, Handler<> handler);
 void release_in_background(const std::shared_ptr<Hold>& hold) noexcept;
 }  // namespace detail
 
@@ -51,6 +54,10 @@ class [[nodiscard]] Lease {
   ~Lease() { detail::release_in_background(hold_); }
 
   [[nodiscard]] LeaseState state() const noexcept;
+  /// The lock is ours until then at the least, whatever happens to the servers, the link or this process. While it is
+  /// held it moves on, half of the session timeout ahead or more; once it has passed the lease is lost.
+  /// time_point::min() for a lease that is lost or released.
+  [[nodiscard]] Clock::time_point valid_until() const noexcept;
   /// state() == LeaseState::held.
   [[nodiscard]] bool is_held() const noexcept { return state() == LeaseState::held; }
   /// Grows with every grant of the lock: the transaction number (czxid) of our node. 0 if nothing was ever held.
@@ -60,6 +67,12 @@ class [[nodiscard]] Lease {
   /// How many times over its owner holds the lock; 0 once all is given back.
   [[nodiscard]] std::uint32_t count() const noexcept;
   [[nodiscard]] explicit operator bool() const noexcept { return is_held(); }
+
+  /// A transaction that does nothing yet but fail with Error::no_node when the lock is ours no more; what is added to it
+  /// is done while we hold the lock, or not at all. Throws Error::invalid_state if nothing was ever held.
+  ///
+  ///   co_await client.async_commit(lease.guard().set_data("/stock/42", "0"));
+  [[nodiscard]] Transaction guard() const;
 
   /// Gives back what this lease holds. If its owner holds the lock by nothing else, this deletes the node and waits for
   /// the server's word. The delete outlives a lost link; it is tried until it is done
@@ -75,18 +88,28 @@ class [[nodiscard]] Lease {
     return detail::initiate<void(error_code), &detail::start_release>(std::forward<Token>(token), hold_);
   }
 
-  /// Waits until the lock is lost with its session. That somebody deletes the lock's node by hand goes unnoticed until
-  /// the release, which then reports lock_lost.
+  /// Waits until the lock is lost. Watches the lock's node meanwhile, so it hears also of an operator who deletes that.
   ///
   /// Signature     void(error_code)
-  /// Completes     with success when the session is over, which is known at the latest one session timeout after the
-  ///               last word from a server.
+  /// Completes     with success when the lease is LeaseState::lost: at valid_until() at the latest.
   /// Errors        operation_aborted when cancelled, and when the lease is released meanwhile
   /// Cancellation  terminal, partial, total.
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
   auto async_wait_lost(Token&& token = {}) {
     return detail::initiate<void(error_code), &detail::start_wait_lost>(std::forward<Token>(token), hold_);
+  }
+
+  /// Waits until somebody asks for the lock (async_attempt_revoke, Curator's Revoker); to give it back is up to us.
+  ///
+  /// Signature     void(error_code)
+  /// Completes     with success when the request is seen in the lock's node; again at once if it is waited for again.
+  /// Errors        Error::lock_lost, operation_aborted when cancelled, and when the lease is released meanwhile
+  /// Cancellation  terminal, partial, total.
+  /// Threads       any thread may call it; the handler runs on its associated executor.
+  template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+  auto async_wait_revocation(Token&& token = {}) {
+    return detail::initiate<void(error_code), &detail::start_wait_revocation>(std::forward<Token>(token), hold_);
   }
 
   /// What is held, taken out of the lease, which holds nothing afterwards. For recipes.

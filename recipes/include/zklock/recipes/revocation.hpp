@@ -1,0 +1,47 @@
+// Asking whoever holds a lock to give it back.
+#pragma once
+
+#include <zklock/client.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace zklock {
+
+/// What the node's data become: Curator's word.
+inline constexpr std::string_view revocation_request = "__REVOKE__";
+
+namespace detail {
+struct RevocationTarget {
+  ClientHandle client;
+};
+inline asio::any_io_executor callback_executor(const RevocationTarget& target) {
+  return target.client.callback_executor();
+}
+void refuse_after_fork(const RevocationTarget& target);
+void start_attempt_revoke(std::shared_ptr<RevocationTarget> target, std::string node_path, Handler<> handler);
+}  // namespace detail
+
+/// Asks whoever holds the lock by this node (Participant::node_path) to give it back: its Lease::async_wait_revocation
+/// completes. It is a request; nothing forces the holder. Curator's Revoker, and Curator's holders hear it, too, if their
+/// lock is revocable.
+///
+/// Signature     void(error_code)
+/// Completes     with success when the request stands in the node, and when the node is gone already.
+/// Errors        Error::invalid_path, Error::no_auth, Error::connection_loss, Error::session_expired, Error::closed,
+///               operation_aborted
+/// Cancellation  terminal, partial, total; what was sent may still be done by the server.
+/// Threads       any thread may call it; the handler runs on its associated executor.
+template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+auto async_attempt_revoke(const ClientHandle& client, std::string node_path, Token&& token = {}) {
+  return detail::initiate<void(error_code), &detail::start_attempt_revoke>(
+      std::forward<Token>(token), std::make_shared<detail::RevocationTarget>(client), std::move(node_path));
+}
+
+/// As above, but blocks. Throws boost::system::system_error: the errors of async_attempt_revoke; Error::would_deadlock
+/// where the client's own work would have to wait for this call.
+void attempt_revoke(const ClientHandle& client, const std::string& node_path);
+
+}  // namespace zklock

@@ -1,0 +1,42 @@
+#include "without_result.hpp"
+
+#include <zklock/detail/blocking.hpp>
+#include <zklock/detail/spawn.hpp>
+#include <zklock/recipes/revocation.hpp>
+
+namespace zklock {
+
+namespace detail {
+
+namespace {
+
+Awaitable<Result<Done>> attempt(ClientHandle client, std::string node_path) {
+  const auto [error, stat] = co_await client.async_set_data(node_path, std::string{revocation_request}, use_tuple);
+  if (error && error != Error::no_node) co_return error;
+  co_return Done{};
+}
+
+}  // namespace
+
+void refuse_after_fork(const RevocationTarget& target) {
+  if (target.client.in_forked_child())
+    throw boost::system::system_error{make_error_code(Error::used_after_fork), "a request to revoke a lock"};
+}
+
+void start_attempt_revoke(std::shared_ptr<RevocationTarget> target, std::string node_path, Handler<> handler) {
+  const auto serial = target->client.get_executor();
+  auto body = attempt(target->client, std::move(node_path));
+  spawn_operation(serial, {}, without_result(std::move(handler)), std::move(body), std::move(target));
+}
+
+}  // namespace detail
+
+void attempt_revoke(const ClientHandle& client, const std::string& node_path) {
+  if (client.blocking_would_deadlock())
+    throw boost::system::system_error{make_error_code(Error::would_deadlock), "revoke " + node_path};
+  const auto outcome = detail::block_on(client.get_executor(),
+                                        [&](auto token) { async_attempt_revoke(client, node_path, std::move(token)); });
+  if (outcome.error) throw boost::system::system_error{outcome.error, "revoke " + node_path};
+}
+
+}  // namespace zklock

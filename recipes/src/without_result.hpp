@@ -1,0 +1,24 @@
+// For operations that give nothing but an error_code.
+#pragma once
+
+#include <zklock/detail/spawn.hpp>
+
+#include <utility>
+#include <variant>
+
+namespace zklock::detail {
+
+/// The result of a coroutine that has none.
+using Done = std::monostate;
+
+/// The erased handlers of such operations take no value.
+inline Handler<Done> without_result(Handler<> handler) {
+  auto slot = asio::get_associated_cancellation_slot(handler);
+  auto executor = asio::get_associated_executor(handler);
+  return asio::bind_cancellation_slot(
+      slot, asio::bind_executor(executor, [handler = std::move(handler)](error_code error, Done) mutable {
+        std::move(handler)(error);
+      }));
+}
+
+}  // namespace zklock::detail

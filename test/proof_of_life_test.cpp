@@ -1,0 +1,102 @@
+#include "proof_of_life.hpp"
+
+#include "support/catch.hpp"
+
+#include <optional>
+#include <vector>
+
+using namespace zklock;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr Clock::duration timeout = 4s;
+constexpr Clock::duration guard = ProofOfLife::guard;
+
+Clock::time_point at(Clock::duration since) { return Clock::time_point{} + 1h + since; }
+
+/// Requests that are answered 10 ms after they are sent.
+class Conversation {
+ public:
+  Conversation& handshake(Clock::duration sent) { return hear(sent, &Contact::add_handshake); }
+  Conversation& read(Clock::duration sent) { return hear(sent, &Contact::add); }
+  Conversation& write(Clock::duration sent) {
+    Contact contact;
+    contact.add(at(sent));
+    contact.add_acknowledged(at(sent));
+    proof_.on_contact(contact, at(sent + 10ms), timeout);
+    return *this;
+  }
+  /// The request whose age the proof goes by; nothing: there is no proof.
+  [[nodiscard]] std::optional<Clock::duration> counts_from() const {
+    if (proof_.valid_until() == Clock::time_point::min()) return std::nullopt;
+    return proof_.valid_until() + guard - timeout - at(0s);
+  }
+
+ private:
+  Conversation& hear(Clock::duration sent, void (Contact::*add)(Clock::time_point) noexcept) {
+    Contact contact;
+    (contact.*add)(at(sent));
+    proof_.on_contact(contact, at(sent + 10ms), timeout);
+    return *this;
+  }
+
+  ProofOfLife proof_;
+};
+
+}  // namespace
+
+TEST_CASE("a session is proven alive by an answer that came well before an acknowledged write was sent") {
+  // A quarter of 4 s, the guard of 50 ms, and the 10 ms that an answer takes: 1060 ms.
+  CHECK(Conversation{}.counts_from() == std::nullopt);
+  CHECK(Conversation{}.read(0s).counts_from() == std::nullopt);
+  CHECK(Conversation{}.write(0s).counts_from() == std::nullopt);
+  CHECK(Conversation{}.handshake(0s).counts_from() == 0s);
+  CHECK(Conversation{}.handshake(0s).read(2s).counts_from() == 0s);
+  CHECK(Conversation{}.handshake(0s).write(2s).counts_from() == 0s);
+  CHECK(Conversation{}.handshake(0s).read(2s).write(3s).counts_from() == 0s);
+  CHECK(Conversation{}.handshake(0s).read(2s).write(3059ms).counts_from() == 0s);
+  CHECK(Conversation{}.handshake(0s).read(2s).write(3060ms).counts_from() == 2s);
+  CHECK(Conversation{}.handshake(0s).read(2s).read(3s).write(3500ms).counts_from() == 2s);
+  CHECK(Conversation{}.handshake(0s).read(2s).read(2200ms).write(3500ms).counts_from() == 2200ms);
+  CHECK(Conversation{}.handshake(0s).write(2s).write(3060ms).counts_from() == 2s);
+  CHECK(Conversation{}.handshake(0s).write(2s).write(3060ms).write(3061ms).counts_from() == 2s);
+}
+
+TEST_CASE("a write after a long silence proves what was before the silence, and no more") {
+  Conversation conversation;
+  conversation.handshake(0s).read(1s).write(3s).read(3500ms);
+  CHECK(conversation.counts_from() == 1s);
+  conversation.write(8s);  // a paused process: 3 s and 3.5 s are what the leader is known to have heard of
+  CHECK(conversation.counts_from() == 3500ms);
+  conversation.write(9060ms);
+  CHECK(conversation.counts_from() == 8s);
+}
+
+TEST_CASE("a handshake proves the session alive, and what another server has heard does not count beside it") {
+  Conversation conversation;
+  conversation.handshake(0s).read(2s).handshake(2500ms);
+  CHECK(conversation.counts_from() == 2500ms);
+  conversation.write(3500ms);
+  CHECK(conversation.counts_from() == 2500ms);
+}
+
+TEST_CASE("renewed nine times in a timeout, a proof lasts for half of it and more") {
+  Conversation conversation;
+  conversation.handshake(0s);
+  const Clock::duration beat = timeout / 9;
+  for (int beats = 1; beats < 50; ++beats) {
+    conversation.write(beats * beat);
+    INFO("beats " << beats);
+    CHECK(*conversation.counts_from() >= (beats - 4) * beat);
+  }
+}
+
+TEST_CASE("many answers cost neither memory nor the proof") {
+  Conversation conversation;
+  conversation.handshake(0s);
+  for (auto sent = 1ms; sent < 20s; sent += 1ms) conversation.read(sent);
+  conversation.write(20s);
+  CHECK(*conversation.counts_from() <= 20s - timeout / 4 - guard);
+  CHECK(*conversation.counts_from() >= 20s - timeout / 4 - guard - timeout / 16);
+}

@@ -1,0 +1,43 @@
+#include "proof_of_life.hpp"
+
+#include <algorithm>
+
+namespace zklock {
+
+void Contact::add(Clock::time_point sent) noexcept { answered = std::max(answered, sent); }
+void Contact::add_acknowledged(Clock::time_point sent) noexcept { acknowledged = std::max(acknowledged, sent); }
+void Contact::add_handshake(Clock::time_point sent) noexcept {
+  handshake = std::max(handshake, sent);
+  add(sent);
+}
+
+void ProofOfLife::on_contact(const Contact& contact, Clock::time_point now, Clock::duration timeout) {
+  if (contact.handshake != Contact::none) {
+    answers_.clear();  // another server's, maybe, and older than the handshake
+    prove(contact.handshake, timeout);
+  }
+  if (contact.acknowledged != Contact::none) on_acknowledged(contact.acknowledged, timeout);
+  if (contact.answered != Contact::none) on_answered(contact.answered, now, timeout);
+}
+
+/// A quarter of T is half a tick at the least, as T is two ticks.
+void ProofOfLife::on_acknowledged(Clock::time_point sent, Clock::duration timeout) {
+  const Clock::duration passing_on = timeout / 4 + guard;
+  while (!answers_.empty() && answers_.front().arrived + passing_on <= sent) {
+    prove(answers_.front().sent, timeout);
+    answers_.pop_front();
+  }
+}
+
+/// Answers that come thick and fast are thinned out.
+void ProofOfLife::on_answered(Clock::time_point sent, Clock::time_point now, Clock::duration timeout) {
+  if (!answers_.empty() && now - answers_.back().arrived < timeout / 32) return;
+  while (!answers_.empty() && now - answers_.front().arrived > timeout) answers_.pop_front();
+  answers_.push_back({sent, now});
+}
+
+void ProofOfLife::prove(Clock::time_point sent, Clock::duration timeout) {
+  valid_until_ = std::max(valid_until_, sent + timeout - guard);
+}
+
+}  // namespace zklock
