@@ -28,9 +28,10 @@ Holding::Holding(Session session, CreateResult node, std::string client_id, std:
       renewal_{session_} {}
 
 LeaseState Holding::state() const noexcept {
+  const bool connected = session_.state() == SessionState::connected;
   if (count_ == 0) return LeaseState::released;
-  if (is_lost()) return LeaseState::lost;
-  return session_.state() == SessionState::connected ? LeaseState::held : LeaseState::suspect;
+  if (is_lost()) return LeaseState::lost;  // looks at the clock, and last: the process may be paused in between
+  return connected ? LeaseState::held : LeaseState::suspect;
 }
 
 bool Holding::is_lost() const noexcept {

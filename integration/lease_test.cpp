@@ -1,0 +1,231 @@
+#include "support/catch.hpp"
+#include "support/fixture.hpp"
+
+#include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/recipes/revocation.hpp>
+
+#include <fstream>
+#include <thread>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace zklock;
+using namespace zklock::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Fixture {
+  testing::TestServer& server = shared_server();
+  Client client = make_client(server);
+  Session session = connected_session(client);
+  std::string path = fresh_path();
+  InterProcessMutex mutex{client, path};
+};
+
+error_code commit(const ClientHandle& client, Transaction transaction) {
+  return std::get<0>(outcome_of_operation<TransactionResults>(
+      [&](auto token) { client.async_commit(std::move(transaction), std::move(token)); }));
+}
+
+std::string data_of(const Session& session, const std::string& path) {
+  return std::get<1>(
+             outcome_of_operation<DataResult>([&](auto token) { session.async_get_data(path, std::move(token)); }))
+      .data;
+}
+
+error_code create(const Session& session, const std::string& path, const std::string& data) {
+  return std::get<0>(outcome_of_operation<CreateResult>(
+      [&](auto token) { session.async_create(path, data, CreateMode::persistent, std::move(token)); }));
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a lease says until when it is good, and that moves on while it is held") {
+  Lease lease = acquire(mutex);
+  const auto first = lease.valid_until();
+  CHECK(first > Clock::now());
+  CHECK(first <= Clock::now() + session.timeout());
+  CHECK(eventually([&] { return lease.valid_until() > first; }));
+  lease = Lease{};
+  CHECK(lease.valid_until() == Clock::time_point::min());
+}
+
+TEST_CASE_METHOD(Fixture, "what is written behind a lease's guard is written while the lock is held, or not at all") {
+  const std::string stock = fresh_path();
+  REQUIRE_FALSE(create(session, stock, "1"));
+  Lease lease = acquire(mutex);
+  CHECK_FALSE(commit(client, lease.guard().set_data(stock, "0")));
+  CHECK(data_of(session, stock) == "0");
+  const Transaction late = lease.guard().set_data(stock, "-1");
+  CHECK_FALSE(std::get<0>(outcome_of_operation<>([&](auto token) { lease.async_release(std::move(token)); })));
+  CHECK(commit(client, late) == Error::no_node);
+  CHECK(data_of(session, stock) == "0");
+  CHECK_THROWS_AS(Lease{}.guard(), boost::system::system_error);
+}
+
+TEST_CASE_METHOD(Fixture, "a thread asks of its lock what a lease tells") {
+  CHECK(mutex.valid_until() == Clock::time_point::min());
+  CHECK_THROWS_AS(mutex.guard(), boost::system::system_error);
+  mutex.acquire();
+  CHECK(mutex.valid_until() > Clock::now());
+  CHECK_FALSE(commit(client, mutex.guard()));
+  Pending<> lost;
+  Pending<> asked;
+  mutex.async_wait_lost(lost.handler());
+  mutex.async_wait_revocation(asked.handler());
+  mutex.release();
+  CHECK(std::get<0>(lost.get()) == asio::error::operation_aborted);
+  CHECK(std::get<0>(asked.get()) == asio::error::operation_aborted);
+  CHECK_THROWS_AS(mutex.async_wait_lost(lost.handler()), boost::system::system_error);
+}
+
+TEST_CASE_METHOD(Fixture, "a holder is told that its lock is asked for, and the next one gets it when it obeys") {
+  Lease lease = acquire(mutex);
+  Pending<> asked;
+  lease.async_wait_revocation(asked.handler());
+  Pending<Lease> next;
+  const Client other = make_client(server);
+  const InterProcessMutex theirs{other, path};
+  theirs.async_acquire(next.handler());
+  REQUIRE(eventually([&] { return children_of(session, path).size() == 2; }));
+  CHECK_FALSE(asked.ready());
+  attempt_revoke(other, lease.node_path());
+  CHECK_FALSE(std::get<0>(asked.get()));
+  CHECK(lease.is_held());
+  CHECK_FALSE(next.ready());
+  lease = Lease{};
+  CHECK(std::get<1>(next.get()).is_held());
+  attempt_revoke(other, path + "/nobody");  // gone already: nothing is left to ask for
+  CHECK_THROWS_AS(attempt_revoke(other, "no path"), boost::system::system_error);
+}
+
+TEST_CASE_METHOD(Fixture, "an operator who deletes a holder's node is seen by who waits for the loss") {
+  Lease lease = acquire(mutex);
+  Pending<> lost;
+  lease.async_wait_lost(lost.handler());
+  REQUIRE(eventually([&] { return server.monitor("zk_watch_count") >= 1; }));
+  CHECK_FALSE(std::get<0>(
+      outcome_of_operation<>([&](auto token) { session.async_remove(lease.node_path(), std::move(token)); })));
+  CHECK_FALSE(std::get<0>(lost.get()));
+  CHECK(lease.state() == LeaseState::lost);
+  CHECK(std::get<0>(outcome_of_operation<>([&](auto token) { lease.async_release(std::move(token)); })) ==
+        Error::lock_lost);
+  CHECK(lost.completions() == 1);
+  CHECK(leaves_no_trace(server, session, path));
+}
+
+TEST_CASE("a holder whose server is gone hears of its loss when the lease runs out, and not later", "[faults]") {
+  testing::TestServer server;
+  const Client client = make_client(server, 3s);
+  const InterProcessMutex mutex{client, "/lock"};
+  Lease lease = acquire(mutex);
+  Pending<> lost;
+  std::atomic<Clock::time_point> heard{Clock::time_point::max()};
+  lease.async_wait_lost([&, told = lost.handler()](error_code error) {
+    heard = Clock::now();
+    told(error);
+  });
+  const auto first = lease.valid_until();
+  REQUIRE(eventually([&] { return lease.valid_until() > first; }));
+  server.stop();
+  Clock::time_point until = lease.valid_until();
+  while (lease.state() != LeaseState::lost) {
+    const auto now_until = lease.valid_until();
+    if (now_until != Clock::time_point::min()) until = now_until;
+    std::this_thread::yield();
+  }
+  const auto seen = Clock::now();
+  CHECK_FALSE(std::get<0>(lost.get()));
+  CHECK(seen >= until);
+  CHECK(heard.load() <= until + 200ms);  // a busy machine's thread
+  CHECK(lost.completions() == 1);
+}
+
+namespace {
+
+/// A process that holds the lock, is paused, and writes down what it sees when it goes on.
+[[noreturn]] void hold_and_report(const testing::TestServer& server, const std::string& path, const std::string& stock,
+                                  const std::filesystem::path& report) {
+  int status = 1;
+  try {
+    const Client client = make_client(server, 2s);
+    const InterProcessMutex mutex{client, path};
+    Lease lease = acquire(mutex);
+    Pending<> lost;
+    lease.async_wait_lost(lost.handler());
+    std::ofstream out{report};
+    out << "held " << lease.is_held() << std::endl;
+    // Looks without a pause, so that the first look after the stop is the first thing this process does.
+    auto before = Clock::now();
+    LeaseState state = lease.state();
+    while (state == LeaseState::held) {
+      before = Clock::now();
+      state = lease.state();
+    }
+    out << "saw " << to_string(state) << '\n';
+    out << "gap_ms " << std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - before).count() << '\n';
+    out << "written " << !commit(client, lease.guard().set_data(stock, "stale")) << '\n';
+    out << "told " << !std::get<0>(lost.get()) << '\n';
+    out << "times " << lost.completions() << std::endl;
+    status = 0;
+  } catch (const std::exception& error) {
+    std::ofstream{report, std::ios::app} << "threw " << error.what() << std::endl;
+  }
+  ::_exit(status);
+}
+
+std::string word_after(const std::filesystem::path& file, const std::string& key) {
+  std::ifstream in{file};
+  std::string word;
+  std::string value;
+  while (in >> word >> value)
+    if (word == key) return value;
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a holder that was paused for twice the timeout sees its loss first, and its guarded write is refused",
+          "[faults]") {
+  testing::TestServer server;
+  const std::string path = "/lock";
+  const std::string stock = "/stock";
+  const auto report = server.directory() / "report";
+  const pid_t child = ::fork();  // before this process has a thread of zklock's
+  REQUIRE(child >= 0);
+  if (child == 0) hold_and_report(server, path, stock, report);
+
+  const Client client = make_client(server, 2s);
+  const Session session = connected_session(client);
+  REQUIRE_FALSE(create(session, stock, "1"));
+  const bool held = eventually([&] { return word_after(report, "held") == "1"; });
+  const InterProcessMutex mutex{client, path};
+  Pending<Lease> next;
+  mutex.async_acquire(next.handler());
+  const bool in_line = held && eventually([&] { return children_of(session, path).size() == 2; });
+  ::kill(child, SIGSTOP);
+  const auto stopped = Clock::now();
+  const bool granted = in_line && next.ready(4s);
+  if (granted) {
+    Lease lease = std::get<1>(next.get());
+    CHECK_FALSE(commit(client, lease.guard().set_data(stock, "0")));
+    static_cast<void>(eventually([&] { return Clock::now() >= stopped + 4s; }));
+    ::kill(child, SIGCONT);
+    int status = 1;
+    CHECK(::waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+    CHECK(lease.is_held());
+  } else {
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
+  REQUIRE(granted);
+  CHECK(word_after(report, "saw") == "lost");
+  CHECK(word_after(report, "written") == "0");
+  CHECK(word_after(report, "told") == "1");
+  CHECK(word_after(report, "times") == "1");
+  CHECK(word_after(report, "threw").empty());
+  CHECK(data_of(session, stock) == "0");
+}
