@@ -136,6 +136,8 @@ class InterProcessSemaphore {
   }
 
  private:
+  friend class InterProcessSemaphoreMutex;
+
   template <class Token>
   auto initiate_acquire(detail::Patience patience, Token&& token) const {
     return detail::initiate<void(error_code, Lease), &detail::start_acquire_permit>(std::forward<Token>(token), core_,
