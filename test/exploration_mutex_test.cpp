@@ -19,6 +19,7 @@ ClientConfig patient() { return {.session_timeout = 10s, .retry = ExponentialBac
 /// One who takes the lock, works for a while, and gives it back.
 struct Contender {
   std::string name;
+  std::string client = name;  ///< of the same client: siblings
   std::chrono::milliseconds comes_after{0};
   std::chrono::milliseconds works_for{0};
   enum class Patience { endless, limited, none } patience = Patience::endless;
@@ -27,13 +28,13 @@ struct Contender {
 
 asio::awaitable<void> contend(Simulation& simulation, std::shared_ptr<LockWatch> watch, Contender self) {
   co_await test::pause(self.comes_after);
-  const InterProcessMutex mutex{simulation.client(self.name, patient()), directory};
+  const InterProcessMutex mutex{simulation.client(self.client, patient()), directory};
   const std::chrono::milliseconds wait = self.patience == Contender::Patience::limited ? 2s : 0s;
   const bool for_ever = self.patience == Contender::Patience::endless;
   const bool once = self.patience == Contender::Patience::none;
   // One try may still wait for a connection.
   const OperationTraits traits{"acquire", for_ever ? 0s : once ? 0s : wait};
-  auto acquired = simulation.operation<Lease>(self.name, traits, [&](auto token) {
+  auto acquired = simulation.operation<Lease>(self.client, traits, [&](auto token) {
     if (for_ever) {
       mutex.async_acquire(std::move(token));
     } else {
@@ -46,7 +47,7 @@ asio::awaitable<void> contend(Simulation& simulation, std::shared_ptr<LockWatch>
   co_await test::pause(self.works_for);
   watch->released(self.name);
   if (self.release == Contender::Release::in_background) co_return;
-  auto released = simulation.operation<>(self.name, {.name = "release", .can_be_cancelled = false},
+  auto released = simulation.operation<>(self.client, {.name = "release", .can_be_cancelled = false},
                                          [&lease = lease](auto token) { lease.async_release(std::move(token)); });
   co_await std::move(released);
 }
@@ -92,4 +93,69 @@ TEST_CASE("a try leaves no trace whatever fails") {
 TEST_CASE("a waiter whose time is up leaves no trace whatever fails") {
   check({{.name = "a", .works_for = 5s}, {.name = "b", .comes_after = 100ms, .patience = Contender::Patience::limited}},
         500);
+}
+
+TEST_CASE("siblings hand the lock over whatever fails") {
+  check({{.name = "a", .client = "one", .works_for = 1s},
+         {.name = "b", .client = "one", .comes_after = 100ms, .works_for = 1s},
+         {.name = "c", .client = "one", .comes_after = 200ms, .works_for = 1s}},
+        500);
+}
+
+TEST_CASE("siblings with a stranger between them keep to the line whatever fails") {
+  check({{.name = "a", .client = "one", .works_for = 1s},
+         {.name = "b", .client = "two", .comes_after = 100ms, .works_for = 1s},
+         {.name = "c", .client = "one", .comes_after = 200ms, .works_for = 1s},
+         {.name = "d",
+          .client = "one",
+          .comes_after = 300ms,
+          .works_for = 1s,
+          .release = Contender::Release::in_background}},
+        500);
+}
+
+TEST_CASE("a sibling that gives up is passed over whatever fails") {
+  check({{.name = "a", .client = "one", .works_for = 4s},
+         {.name = "b", .client = "one", .comes_after = 100ms, .patience = Contender::Patience::limited},
+         {.name = "c", .client = "one", .comes_after = 200ms, .works_for = 1s}},
+        500);
+}
+
+TEST_CASE("numbers that begin again, because the directory was made anew, do not mistake a sibling for one long gone") {
+  Simulation simulation;
+  simulation.actor([&simulation]() -> asio::awaitable<void> {
+    const InterProcessMutex mine{simulation.client("one", patient()), directory};
+    const InterProcessMutex theirs{simulation.client("two", patient()), directory};
+    const auto number_of = [](const Lease& lease) { return lease.node_path().substr(lease.node_path().size() - 10); };
+    {
+      const Lease first = co_await mine.async_acquire();  // keeps the directory
+      CHECK(number_of(first) == "0000000000");
+      const auto [busy, none] = co_await mine.async_acquire(0s, asio::as_tuple(asio::deferred));
+      CHECK(busy == Error::timed_out);
+    }
+    std::vector<int> granted(3, 0);
+    const auto count = [&granted](std::size_t who) {
+      return [&granted, who](error_code error, const Lease&) { granted[who] += error ? 0 : 1; };
+    };
+    // Number 2 is the last that leaves, having held the lock.
+    auto holder = std::make_unique<Lease>(co_await mine.async_acquire());
+    CHECK(number_of(*holder) == "0000000002");
+    holder.reset();
+    co_await test::pause(1s);
+    CHECK(simulation.ensemble().nodes().size() < 2);  // reaped
+
+    holder = std::make_unique<Lease>(co_await mine.async_acquire());
+    CHECK(number_of(*holder) == "0000000000");
+    theirs.async_acquire(asio::bind_executor(simulation.executor(), count(0)));
+    theirs.async_acquire(asio::bind_executor(simulation.executor(), count(1)));
+    co_await test::pause(10ms);
+    mine.async_acquire(asio::bind_executor(simulation.executor(), count(2)));  // number 3, behind a number 2
+    co_await test::pause(1s);
+    CHECK(granted == std::vector<int>{0, 0, 0});
+    holder.reset();
+    co_await test::pause(1s);
+    CHECK(granted == std::vector<int>{1, 1, 1});
+  });
+  simulation.run();
+  CHECK(simulation.failures().empty());
 }

@@ -24,10 +24,32 @@ using Children = std::vector<std::string>;
 
 /// What to stand in line for.
 struct LockRequest {
-  const std::string& directory;
+  const LockCore& core;
   LockKind kind;
   bool try_once;  ///< leave again at once if somebody is ahead
 };
+
+/// What is known of the line once our node is in it: that one of ours is right ahead, or else all of it.
+struct Joined {
+  std::shared_ptr<Sibling> ahead{};
+  Children line{};
+};
+
+/// After a create that failed: finds our node if it was made after all, or does what makes another try worth while.
+Awaitable<error_code> recover(Session session, const std::string& directory, PlaceInLine& place, int& rounds_left) {
+  error_code error = place.error();
+  if (error == Error::protocol_error) co_return error;  // the answer would be the same again
+  if (outcome_of(error) == Outcome::ambiguous) {
+    error = co_await place.recover();
+    if (error == Error::no_node) error = {};  // the create never happened
+  } else if (error == Error::no_node && --rounds_left > 0) {
+    error = co_await create_containers(session, directory);
+    if (error == Error::no_node) error = {};  // an ancestor went again: another round
+  } else if (is_retryable(error)) {
+    error = co_await pause_before_retry(session);
+  }
+  co_return error;
+}
 
 /// Creates our node and lists the line in one flight; makes the directory if it is missing, and finds the node again if
 /// a reply was lost.
@@ -35,76 +57,140 @@ Awaitable<Result<Children>> join(Session session, const std::string& directory, 
   for (int rounds_left = most_rounds;;) {
     place.request();
     auto [list_error, listed] = co_await session.async_get_children(directory, use_tuple);
-    error_code error = place.error();
-    if (!error && !list_error) co_return std::move(listed.names);
-    if (!error) co_return co_await list_children(session, directory);
-    if (error == Error::protocol_error) co_return error;  // the answer would be the same again
-    if (outcome_of(error) == Outcome::ambiguous) {
-      error = co_await place.recover();
-      if (!error) co_return co_await list_children_fresh(session, directory);
-      if (error == Error::no_node) continue;  // the create never happened
-    } else if (error == Error::no_node && --rounds_left > 0) {
-      error = co_await create_containers(session, directory);
-      if (error == Error::no_node) error = {};  // an ancestor went again: another round
-    } else if (is_retryable(error)) {
-      error = co_await pause_before_retry(session);
-    }
-    if (error) co_return error;
+    if (place.is_in_line() && !list_error) co_return std::move(listed.names);
+    if (!place.is_in_line())
+      if (const error_code error = co_await recover(session, directory, place, rounds_left)) co_return error;
+    if (place.is_in_line()) co_return co_await list_children_fresh(session, directory);
   }
 }
 
-/// Sleeps until the predecessor may be gone. Its children are watched, not its data: that fires on deletion alone, and
+/// As join; but where one of ours is the last in line it is likely to be right ahead, and then nothing is listed.
+Awaitable<Result<Joined>> join_behind_own(Session session, LockRequest request, PlaceInLine& place) {
+  const std::string& directory = request.core.path();
+  const Siblings& siblings = *request.core.siblings();
+  Joined joined;
+  if (request.try_once || request.kind == LockKind::read || !siblings.is_any(session, request.kind)) {
+    auto line = co_await join(session, directory, place);
+    if (!line) co_return line.error();
+    joined.line = std::move(*line);
+    co_return std::move(joined);
+  }
+  for (int rounds_left = most_rounds; !place.is_in_line();) {
+    place.request();
+    if (!co_await place.answered()) {
+      const auto own = parse_sequence(place.name(), marker_of(request.kind));
+      if (own) joined.ahead = siblings.right_ahead(session, request.kind, *own, place.asked_for());
+      if (joined.ahead) co_return std::move(joined);
+    } else if (const error_code error = co_await recover(session, directory, place, rounds_left)) {
+      co_return error;
+    }
+  }
+  auto line = co_await list_children_fresh(session, directory);
+  if (!line) co_return line.error();
+  joined.line = std::move(*line);
+  co_return std::move(joined);
+}
+
+enum class WokenUp { for_certain, by_a_hint };
+
+/// Sleeps until the predecessor is gone, or may be. Its children are watched, not its data: that fires on deletion alone, and
 /// leaves no watch where there is no node.
-Awaitable<error_code> wait_for(Session session, std::string predecessor) {
+Awaitable<Result<WokenUp>> wait_for(Session session, std::string predecessor) {
   auto [error, children, watch] = co_await session.async_get_children_and_watch(predecessor, use_tuple);
-  if (error == Error::no_node) co_return error_code{};
-  if (is_retryable(error)) co_return co_await wait_connected(session);
+  if (error == Error::no_node) co_return WokenUp::for_certain;
+  if (is_retryable(error)) {
+    error = co_await wait_connected(session);
+    if (error) co_return error;
+    co_return WokenUp::by_a_hint;
+  }
   if (error) co_return error;
   const auto [ended, event] = co_await watch.async_wait(use_tuple);
-  co_return ended;
+  if (ended) co_return ended;
+  co_return event.type == WatchEventType::node_deleted ? WokenUp::for_certain : WokenUp::by_a_hint;
 }
 
 /// Whoever stands in line, or stood there.
-using Granted = std::pair<Session, CreateResult>;
+struct Granted {
+  Session session{};
+  CreateResult node{};
+  std::shared_ptr<Sibling> sibling{};
+  bool is_seen = true;  ///< our node has been seen since we may have become first
+};
+
+bool is_certainly_alive(const Session& session) {
+  return session.state() == SessionState::connected && Clock::now() < session.valid_until();
+}
+
+error_code check_sequence(const PlaceInLine& place, LockKind kind) {
+  const auto sequence = parse_sequence(place.name(), marker_of(kind));
+  if (!sequence) return make_error_code(Error::protocol_error);
+  const bool in_order = *sequence >= 0 && *sequence <= last_safe_sequence;
+  return in_order ? error_code{} : make_error_code(Error::sequence_exhausted);
+}
+
+/// Sleeps until the lock is ours, without another look at the line, or may be. That one of ours leaves wakes us
+/// without a word from the server: its delete is on the wire ahead of whatever we ask for, everybody else waits behind
+/// both nodes, and both go with the same session.
+Awaitable<Result<WokenUp>> wait_turn(Session session, const LockCore& core, const Contention& contention,
+                                     std::shared_ptr<Sibling> ahead) {
+  bool decides = contention.is_last_obstacle;
+  if (ahead) {
+    if (const error_code ended = co_await Sibling::wait_gone(ahead, session)) co_return ended;
+    decides = decides || (ahead->kind() == LockKind::mutex && ahead->was_granted());
+  } else {
+    const auto gone = co_await wait_for(session, join_path(core.path(), contention.predecessor));
+    if (!gone) co_return gone.error();
+    decides = decides && *gone == WokenUp::for_certain;
+  }
+  const bool ours = decides && is_certainly_alive(session);
+  co_return ours ? WokenUp::for_certain : WokenUp::by_a_hint;
+}
 
 /// One attempt, on one session: whatever happens to that, the attempt shares it.
-Awaitable<Result<Granted>> attempt(Session session, LockRequest request, const std::string& client_id) {
-  const std::string_view marker = marker_of(request.kind);
-  PlaceInLine place{session, request.directory, marker, format_lock_data({client_id, 1})};
-  auto line = co_await join(session, request.directory, place);
-  for (;;) {
-    // With the directory our node has gone, too: it was empty, and reaped.
-    if (!line && line.error() == Error::no_node && !place.error()) co_return make_error_code(Error::lock_lost);
-    if (!line) co_return line.error();
-    const std::string own_name = place.name();
-    const auto own_sequence = parse_sequence(own_name, marker);
-    if (!own_sequence) co_return make_error_code(Error::protocol_error);
-    if (*own_sequence < 0 || *own_sequence > last_safe_sequence) co_return make_error_code(Error::sequence_exhausted);
-
-    const Contention contention = contend(*line, own_name, request.kind);
-    if (contention.verdict == Contention::Verdict::missing) co_return make_error_code(Error::lock_lost);
-    if (contention.verdict == Contention::Verdict::first) {
-      if (const error_code dead = co_await prove_alive(session)) co_return dead;
-      co_return Granted{session, place.keep()};
+Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::string data) {
+  const LockCore& core = request.core;
+  PlaceInLine place{session, core.path(), marker_of(request.kind), std::move(data)};
+  place.stand_among(core.siblings(), request.kind);
+  auto joined = co_await join_behind_own(session, request, place);
+  // With the directory our node has gone, too: it was empty, and reaped.
+  if (!joined && joined.error() == Error::no_node && !place.error()) co_return make_error_code(Error::lock_lost);
+  if (!joined) co_return joined.error();
+  if (const error_code error = check_sequence(place, request.kind)) co_return error;
+  Granted granted{session, place.node(), place.sibling()};
+  for (auto [ahead, line] = std::move(*joined);;) {
+    Contention contention;
+    if (!ahead) {
+      contention = contend(line, place.name(), request.kind);
+      if (contention.verdict == Contention::Verdict::missing) co_return make_error_code(Error::lock_lost);
+      if (contention.verdict == Contention::Verdict::first) break;
+      if (request.try_once) co_return make_error_code(Error::timed_out);
+      ahead = core.siblings()->find(session, request.kind, contention.predecessors_number);
     }
-    if (request.try_once) co_return make_error_code(Error::timed_out);
-
-    std::string predecessor = join_path(request.directory, contention.predecessor);
-    const error_code error = co_await wait_for(session, std::move(predecessor));
-    if (error) co_return error;
+    const auto woken = co_await wait_turn(session, core, contention, ahead);
+    if (!woken) co_return woken.error();
+    granted.is_seen = *woken == WokenUp::by_a_hint || ahead;
+    if (*woken == WokenUp::for_certain) break;
+    ahead.reset();
     // A wake-up is a hint: whether the session still lives is known only from an answer to a request sent after it
     // (docs/faults.md 45).
-    line = co_await list_children_fresh(session, request.directory);
+    auto listed = co_await list_children_fresh(session, core.path());
+    if (!listed && listed.error() == Error::no_node) co_return make_error_code(Error::lock_lost);
+    if (!listed) co_return listed.error();
+    line = std::move(*listed);
   }
+  if (const error_code dead = co_await prove_alive(session)) co_return dead;
+  place.keep();
+  co_return std::move(granted);
 }
 
 /// Stands in line until granted.
 Awaitable<Result<Granted>> stand_in_line(ClientHandle client, LockRequest request) {
-  detail::RetryLoop loop{client, "acquire", request.directory};
+  const std::string data = format_lock_data({client.client_id(), 1});
+  detail::RetryLoop loop{client, "acquire", request.core.path()};
   for (;;) {
     const auto session = co_await loop.session();
     if (!session) co_return session.error();  // has had its time: not to be retried
-    auto granted = co_await attempt(*session, request, client.client_id());
+    auto granted = co_await attempt(*session, request, data);
     if (granted || !may_start_over(granted.error())) co_return std::move(granted);
     if (const error_code error = co_await loop.next(granted.error())) co_return error;
   }
@@ -112,20 +198,21 @@ Awaitable<Result<Granted>> stand_in_line(ClientHandle client, LockRequest reques
 
 /// A reader beside the writer that its owner is. The writer's place is in front of all who wait, and so is the reader's,
 /// which has the same number: nobody can be let in between when the writer goes (Curator's way).
-Awaitable<Result<Granted>> read_beside(std::shared_ptr<Holding> writer, const std::string& directory,
-                                       const std::string& client_id) {
+Awaitable<Result<Granted>> read_beside(std::shared_ptr<Holding> writer, const LockCore& core) {
+  const std::string& directory = core.path();
   const Session session = writer->session();
   const std::string writers_name{node_name(writer->node().path)};
   const auto sequence = parse_sequence(writers_name, marker_of(LockKind::write));
   if (!sequence) co_return make_error_code(Error::protocol_error);
-  PlaceInLine place{session, directory, marker_of(LockKind::read), format_lock_data({client_id, 1}),
+  PlaceInLine place{session, directory, marker_of(LockKind::read), format_lock_data({core.client().client_id(), 1}),
                     format_sequence(*sequence)};
   const auto line = co_await join(session, directory, place);
   if (!line && line.error() == Error::no_node) co_return make_error_code(Error::lock_lost);
   if (!line) co_return is_final(session.state()) ? make_error_code(Error::lock_lost) : line.error();
   // Where an operator has deleted the writer its number proves nothing.
   if (std::ranges::find(*line, writers_name) == line->end()) co_return make_error_code(Error::lock_lost);
-  co_return Granted{session, place.keep()};
+  Granted granted{session, place.keep()};
+  co_return std::move(granted);
 }
 
 /// The owner has it already; nothing: it has not.
@@ -161,11 +248,13 @@ Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, Lo
   const LockCore::Turn turn{*core, owner, kind};
   if (kind == LockKind::write && core->held_by(owner, LockKind::read)) co_return make_error_code(Error::would_deadlock);
   const auto writer = kind == LockKind::read ? core->held_by(owner, LockKind::write) : nullptr;
-  auto granting = writer ? read_beside(writer, core->path(), core->client().client_id())
-                         : stand_in_line(core->client(), LockRequest{core->path(), kind, try_once});
+  auto granting =
+      writer ? read_beside(writer, *core) : stand_in_line(core->client(), LockRequest{*core, kind, try_once});
   auto granted = co_await std::move(granting);
   if (!granted) co_return granted.error();
-  auto holding = core->hold(owner, kind, std::move(granted->first), std::move(granted->second));
+  auto holding = core->hold(owner, kind, std::move(granted->session), std::move(granted->node));
+  holding->stand_as(std::move(granted->sibling));
+  if (!granted->is_seen) holding->verify();
   co_return Lease{std::make_shared<Hold>(std::move(holding))};
 }
 

@@ -73,16 +73,21 @@ Contention contend(const std::vector<std::string>& children, std::string_view ow
   const std::optional<Rank> own = rank_in_line(own_name, kind);
   if (!own || own->kind != kind) return {};
   bool present = false;
+  int ahead = 0;
   std::optional<Rank> nearest;
   for (const std::string& child : children) {
     const std::optional<Rank> rank = rank_in_line(child, kind);
     if (!rank) continue;
     if (*rank == *own) present = true;
-    if (*rank < *own && keeps_out(rank->kind, kind) && (!nearest || *nearest < *rank)) nearest = rank;
+    if (!(*rank < *own) || !keeps_out(rank->kind, kind)) continue;
+    ++ahead;
+    if (!nearest || *nearest < *rank) nearest = rank;
   }
   if (!present) return {};
   if (!nearest) return {Contention::Verdict::first};
-  return {Contention::Verdict::behind, std::string{nearest->name}};
+  const bool may_leave_a_reader = nearest->kind == LockKind::write && kind == LockKind::write;
+  return {Contention::Verdict::behind, std::string{nearest->name}, nearest->sequence,
+          ahead == 1 && !may_leave_a_reader};
 }
 
 std::vector<InLine> line_up(const std::vector<std::string>& children, LockKind kind) {

@@ -33,6 +33,11 @@ struct Contention {
   };
   Verdict verdict = Verdict::missing;
   std::string predecessor{};
+  std::int32_t predecessors_number = 0;
+  /// Nobody else keeps us out, or can come to do so: when the predecessor is gone the lock is ours, and no other list is
+  /// needed to know that. Newcomers get greater numbers. (A writer may leave a reader of its owner's behind, with its own
+  /// number, which keeps the next writer out.)
+  bool is_last_obstacle = false;
 };
 
 /// Where `own_name`, which is of that kind, stands among `children`: whom it waits for is the nearest one ahead, for a

@@ -44,6 +44,32 @@ void Holding::lose() {
   wake();
 }
 
+void Holding::stand_as(std::shared_ptr<Sibling> sibling) {
+  sibling_ = std::move(sibling);
+  if (sibling_) sibling_->grant();
+}
+
+void Holding::verify() {
+  session_.async_exists(
+      node_.path, asio::bind_executor(session_.get_executor(), [weak = weak_from_this()](error_code error, auto stat) {
+        if (const auto self = weak.lock(); self && !error && !stat) self->lose();
+      }));
+}
+
+// ---- the end
+
+void Holding::remove() {
+  asio::dispatch(session_.get_executor(), [self = shared_from_this()] {
+    if (self->sibling_) self->sibling_->leave(self->session_.get_executor());
+    remove_in_background(self->session_, self->node_.path);
+  });
+}
+
+Awaitable<error_code> Holding::remove_for_sure(std::shared_ptr<Holding> self) {
+  if (self->sibling_) self->sibling_->leave(self->session_.get_executor());
+  co_return co_await zklock::remove_for_sure(self->session_, self->node_.path);
+}
+
 // ---- waiting
 
 void Holding::wake() {

@@ -1,6 +1,8 @@
 // A lock that is held: what leases, and the threads that hold by blocking calls, refer to.
 #pragma once
 
+#include "siblings.hpp"
+
 #include <zklock/detail/spawn.hpp>
 #include <zklock/recipes/lease.hpp>
 #include <zklock/session.hpp>
@@ -35,11 +37,19 @@ class Holding : public std::enable_shared_from_this<Holding> {
   [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
   /// Once more.
   [[nodiscard]] Entered enter();
-  /// Once less. True: that was the last, and the node is to be deleted.
+  /// Once less. True: that was the last, and the node is to be deleted, by one of the next two.
   [[nodiscard]] bool leave();
+  /// Deletes the node in the background.
+  void remove();
   /// Something has changed that somebody may wait for.
   void wake();
 
+  /// Deletes the node, and gives the server's word. Who is next in line is not kept waiting for it.
+  [[nodiscard]] static Awaitable<error_code> remove_for_sure(std::shared_ptr<Holding> self);
+  /// We are that one of the client's own nodes.
+  void stand_as(std::shared_ptr<Sibling> sibling);
+  /// Asks whether the node is there; if it is not the lock is lost.
+  void verify();
   /// The node is seen to be gone.
   void lose();
   /// The node's data have been read.
@@ -57,6 +67,7 @@ class Holding : public std::enable_shared_from_this<Holding> {
   std::string client_id_;
   std::function<void()> ended_;
   std::optional<SessionRenewal> renewal_;
+  std::shared_ptr<Sibling> sibling_;
   std::atomic<std::uint32_t> count_{1};  // the authority
   mutable std::atomic<bool> lost_{false};
   std::atomic<bool> revoked_{false};

@@ -16,7 +16,7 @@ Awaitable<Result<Done>> release(std::shared_ptr<Hold> hold) {
   const bool lost = holding->is_lost();
   if (!hold->end()) co_return make_error_code(Error::not_owner);
   error_code error;
-  if (holding->leave()) error = co_await remove_for_sure(holding->session(), holding->node().path);
+  if (holding->leave()) error = co_await Holding::remove_for_sure(holding);
   if (lost || error == Error::no_node || is_final(holding->session().state()))
     co_return make_error_code(Error::lock_lost);
   if (error) co_return error;
@@ -59,7 +59,7 @@ void start_wait_revocation(std::shared_ptr<Hold> hold, Handler<> handler) {
 
 void release_in_background(const std::shared_ptr<Hold>& hold) noexcept {
   if (!hold || hold->holding().session().in_forked_child() || !hold->end()) return;
-  if (hold->holding().leave()) remove_in_background(hold->holding().session(), hold->holding().node().path);
+  if (hold->holding().leave()) hold->holding().remove();
 }
 
 }  // namespace detail

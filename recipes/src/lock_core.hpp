@@ -38,6 +38,8 @@ class LockCore : public std::enable_shared_from_this<LockCore> {
   /// Somebody holds it, and has not lost it.
   [[nodiscard]] bool is_held(LockKind kind) const;
 
+  /// Our nodes in line. The client's executor.
+  [[nodiscard]] const std::shared_ptr<Siblings>& siblings() const noexcept { return siblings_; }
   /// The owner has been granted the lock by this node.
   [[nodiscard]] std::shared_ptr<Holding> hold(Owner owner, LockKind kind, Session session, CreateResult node);
 
@@ -62,6 +64,7 @@ class LockCore : public std::enable_shared_from_this<LockCore> {
 
   ClientHandle client_;
   std::string path_;
+  std::shared_ptr<Siblings> siblings_ = std::make_shared<Siblings>();
   mutable std::mutex mutex_;
   std::map<Key, std::weak_ptr<Holding>> held_;
   std::map<Key, std::shared_ptr<Timer>> turns_;

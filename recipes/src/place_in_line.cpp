@@ -1,5 +1,7 @@
 #include "place_in_line.hpp"
 
+#include "contention.hpp"
+
 #include <zklock/detail/steps.hpp>
 #include <zklock/path.hpp>
 
@@ -44,17 +46,26 @@ struct PlaceInLine::State : std::enable_shared_from_this<State> {
   CreateResult node = {};
   bool left = false;
   int requests = 0;
+  std::weak_ptr<Timer> gate = {};  // of who waits for the answer
+  std::shared_ptr<Siblings> siblings = {};
+  LockKind kind = LockKind::mutex;
+  std::shared_ptr<Sibling> sibling = {};
+  Siblings::Moment asked_for = 0;
 
   void on_created(error_code outcome, CreateResult result) {
     error = outcome;
     node = std::move(result);
     phase = error ? Phase::failed : Phase::in_line;
+    const auto sequence = parse_sequence(node_name(node.path), marker_of(kind));
+    if (!error && siblings && sequence) sibling = siblings->enter(session, kind, *sequence);
+    if (const auto waiting = gate.lock()) waiting->cancel();
     if (left) leave();
   }
 
   void leave() {
     left = true;
     if (phase == Phase::requested) return;  // the answer comes back here
+    if (sibling && phase != Phase::kept) sibling->leave(session.get_executor());
     Company leaving = std::exchange(company, nullptr);
     if (phase == Phase::in_line)
       spawn_detached(session.get_executor(), remove(session, node.path, std::move(leaving)));
@@ -75,10 +86,16 @@ PlaceInLine::PlaceInLine(Session session, std::string directory, std::string_vie
 
 PlaceInLine::~PlaceInLine() { state_->leave(); }
 
+void PlaceInLine::stand_among(std::shared_ptr<Siblings> siblings, LockKind kind) {
+  state_->siblings = std::move(siblings);
+  state_->kind = kind;
+}
+
 void PlaceInLine::keep_meanwhile(std::shared_ptr<const void> thing) { state_->company = std::move(thing); }
 
 void PlaceInLine::request() {
   state_->phase = State::Phase::requested;
+  if (state_->siblings) state_->asked_for = state_->siblings->now();
   state_->error = make_error_code(Error::connection_loss);  // what is known of it until the answer is there
   state_->session.async_create(
       join_path(state_->directory, state_->prefix + state_->number), state_->data,
@@ -89,6 +106,14 @@ void PlaceInLine::request() {
         const bool found_already = state->phase == State::Phase::in_line || state->phase == State::Phase::kept;
         if (number == state->requests && !found_already) state->on_created(error, std::move(result));
       }));
+}
+
+Awaitable<error_code> PlaceInLine::answered() {
+  const auto gate = std::make_shared<Timer>(state_->session.get_executor(), Clock::time_point::max());
+  state_->gate = gate;
+  if (state_->phase == State::Phase::requested) co_await gate->async_wait(use_tuple);
+  const bool cancelled = state_->phase == State::Phase::requested;
+  co_return cancelled ? make_error_code(asio::error::operation_aborted) : state_->error;
 }
 
 Awaitable<error_code> PlaceInLine::recover() {
@@ -106,6 +131,9 @@ error_code PlaceInLine::error() const { return state_->error; }
 bool PlaceInLine::is_in_line() const { return state_->phase == State::Phase::in_line; }
 const CreateResult& PlaceInLine::node() const { return state_->node; }
 std::string PlaceInLine::name() const { return std::string{node_name(state_->node.path)}; }
+
+const std::shared_ptr<Sibling>& PlaceInLine::sibling() const { return state_->sibling; }
+Siblings::Moment PlaceInLine::asked_for() const { return state_->asked_for; }
 
 CreateResult PlaceInLine::keep() {
   state_->phase = State::Phase::kept;

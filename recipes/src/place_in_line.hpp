@@ -1,6 +1,8 @@
 // Our node in a lock's line, from the moment it may exist until it is certain that it does not.
 #pragma once
 
+#include "siblings.hpp"
+
 #include <zklock/detail/spawn.hpp>
 #include <zklock/session.hpp>
 
@@ -23,11 +25,15 @@ class PlaceInLine {
   ~PlaceInLine();
   PlaceInLine(PlaceInLine&&) = delete;
 
+  /// Our other nodes are to know of this one.
+  void stand_among(std::shared_ptr<Siblings> siblings, LockKind kind);
   /// Something to keep until the node is certain not to exist, or is a lease's.
   void keep_meanwhile(std::shared_ptr<const void> thing);
 
   /// Puts the create on the wire. Its outcome is known when the reply of a request made after it is there.
   void request();
+  /// Waits for that of the create alone.
+  [[nodiscard]] Awaitable<error_code> answered();
   /// After an ambiguous outcome: finds the node if it was made after all.
   [[nodiscard]] Awaitable<error_code> recover();
 
@@ -37,6 +43,10 @@ class PlaceInLine {
   /// With the server's digits.
   [[nodiscard]] const CreateResult& node() const;
   [[nodiscard]] std::string name() const;
+  /// What our other nodes know of this one.
+  [[nodiscard]] const std::shared_ptr<Sibling>& sibling() const;
+  /// When the create was put on the wire.
+  [[nodiscard]] Siblings::Moment asked_for() const;
 
   /// The node is a lease's from now on.
   CreateResult keep();

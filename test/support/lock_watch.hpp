@@ -28,7 +28,7 @@ class LockWatch {
     last_token_ = std::max(last_token_, token);
     const std::int64_t session = own->stat.ephemeral_owner;
     for (const Holder& other : holders_)
-      if (other.session != session && simulation_.ensemble().is_alive(other.session))
+      if (simulation_.ensemble().is_alive(other.session))
         simulation_.fail(who + " is granted the lock that " + other.who + " holds");
     for (const auto& other : nodes)  // a node of its own session is that of one who has just released
       if (other.path.starts_with(directory_ + "/") && other.stat.czxid < token && other.stat.ephemeral_owner != 0 &&

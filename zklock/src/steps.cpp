@@ -128,9 +128,11 @@ Awaitable<void> remove_quietly(Session session, std::string path) {
 
 }  // namespace
 
+/// The first try without a coroutine, which would start later.
 void remove_in_background(Session session, std::string path) {
-  const auto serial = session.get_executor();
-  spawn_detached(serial, remove_quietly(std::move(session), std::move(path)));
+  session.async_remove(path, asio::bind_executor(session.get_executor(), [session, path](error_code error) {
+                         if (is_retryable(error)) spawn_detached(session.get_executor(), remove_quietly(session, path));
+                       }));
 }
 
 }  // namespace zklock

@@ -44,7 +44,7 @@ namespace zklock {
 /// The same of an ephemeral node.
 [[nodiscard]] Awaitable<Result<CreateResult>> find_own_node(Session session, std::string directory, std::string prefix);
 
-/// Deletes the node in the background, until it is gone or the session is over.
+/// Deletes the node in the background, beginning within this call, until it is gone or the session is over.
 void remove_in_background(Session session, std::string path);
 
 }  // namespace zklock

@@ -1,0 +1,84 @@
+// Our own nodes in one line: those of one client, on one session, need neither watches nor lists to follow one another.
+#pragma once
+
+#include <zklock/detail/spawn.hpp>
+#include <zklock/recipes/lock_kind.hpp>
+#include <zklock/session.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace zklock {
+
+class Siblings;
+
+/// One of them.
+///
+/// Threads: the session's executor.
+class Sibling {
+ public:
+  Sibling(std::weak_ptr<Siblings> all, std::int64_t session, LockKind kind, std::int32_t sequence) noexcept
+      : all_{std::move(all)}, session_{session}, kind_{kind}, sequence_{sequence} {}
+
+  [[nodiscard]] LockKind kind() const noexcept { return kind_; }
+  [[nodiscard]] bool is_gone() const noexcept { return gone_at_ != 0; }
+  /// It held the lock.
+  [[nodiscard]] bool was_granted() const noexcept { return granted_; }
+
+  void grant() noexcept { granted_ = true; }
+  /// Its delete is put on the wire in this turn of the executor. Those who wait for it wake in a later one, so that
+  /// whatever they ask for is asked behind the delete.
+  void leave(const asio::any_io_executor& executor);
+
+  /// Sleeps until it is gone. The error that ended the session, if it has ended.
+  [[nodiscard]] static Awaitable<error_code> wait_gone(std::shared_ptr<Sibling> self, Session session);
+
+ private:
+  friend class Siblings;
+
+  std::weak_ptr<Siblings> all_;
+  std::int64_t session_;
+  LockKind kind_;
+  std::int32_t sequence_;
+  bool granted_ = false;
+  std::uint64_t gone_at_ = 0;
+  std::vector<std::weak_ptr<Timer>> gates_;
+};
+
+/// The nodes of a client on one path.
+///
+/// Threads: the client's executor.
+class Siblings : public std::enable_shared_from_this<Siblings> {
+ public:
+  /// Grows with each departure.
+  using Moment = std::uint64_t;
+  [[nodiscard]] Moment now() const noexcept { return departures_; }
+
+  /// The server has made a node of ours.
+  [[nodiscard]] std::shared_ptr<Sibling> enter(const Session& session, LockKind kind, std::int32_t sequence);
+
+  /// Somebody of ours is in the line that `kind` stands in, on that session.
+  [[nodiscard]] bool is_any(const Session& session, LockKind kind) const;
+  /// The one with that number in the line that `kind` stands in; null: it is not one of ours, or has gone.
+  [[nodiscard]] std::shared_ptr<Sibling> find(const Session& session, LockKind kind, std::int32_t sequence) const;
+
+  /// The one with the number before that of our node, which was asked for at that moment. Null: it is not one of ours, or
+  /// was gone by then.
+  ///
+  /// The server numbers the nodes of the directory one by one as they are created. While the sibling was there the
+  /// directory cannot have been made anew, so nobody has come in between.
+  [[nodiscard]] std::shared_ptr<Sibling> right_ahead(const Session& session, LockKind kind, std::int32_t sequence,
+                                                     Moment asked_for) const;
+
+ private:
+  friend class Sibling;
+  void on_left(const Sibling& sibling);
+
+  std::map<std::int32_t, std::shared_ptr<Sibling>> present_;
+  std::shared_ptr<Sibling> last_;  // the last that left
+  Moment departures_ = 0;
+};
+
+}  // namespace zklock
