@@ -1,7 +1,7 @@
 // Time that passes when a test says so.
-#include "random.hpp"
 #include "support/catch.hpp"
 
+#include <zklock/detail/random.hpp>
 #include <zklock/error.hpp>
 #include <zklock/testing/manual_clock.hpp>
 

@@ -27,7 +27,8 @@ std::shared_ptr<Hold> ThreadHolds::held(LockKind kind) const {
 
 void ThreadHolds::add(LockKind kind, std::shared_ptr<Hold> hold) {
   const std::lock_guard lock{mutex_};
-  entries_[{Owner::this_thread(), kind}] = {std::move(hold)};
+  const auto [at, is_first] = entries_.try_emplace({Owner::this_thread(), kind}, Entry{std::move(hold)});
+  if (!is_first) ++at->second.times;
 }
 
 void ThreadHolds::again(LockKind kind) {

@@ -29,6 +29,7 @@ class ThreadHolds {
 
   /// Null: holds nothing.
   [[nodiscard]] std::shared_ptr<Hold> held(LockKind kind) const;
+  /// It has acquired, for the first time or once more.
   void add(LockKind kind, std::shared_ptr<Hold> hold);
   /// Once more what it holds.
   void again(LockKind kind);

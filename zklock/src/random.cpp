@@ -1,4 +1,4 @@
-#include "random.hpp"
+#include <zklock/detail/random.hpp>
 
 #include <random>
 

@@ -1,6 +1,6 @@
 #include "client_core.hpp"
-#include "random.hpp"
 
+#include <zklock/detail/random.hpp>
 #include <zklock/detail/retry_loop.hpp>
 #include <zklock/path.hpp>
 

@@ -1,6 +1,7 @@
 // The fake driver's connection: making it, losing it, closing it.
-#include "../random.hpp"
 #include "fake_driver.hpp"
+
+#include <zklock/detail/random.hpp>
 
 #include <boost/asio/post.hpp>
 

@@ -1,5 +1,4 @@
-#include "../random.hpp"
-
+#include <zklock/detail/random.hpp>
 #include <zklock/testing/simulation.hpp>
 
 #include <boost/asio/co_spawn.hpp>

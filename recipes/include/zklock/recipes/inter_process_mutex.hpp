@@ -30,6 +30,7 @@ struct Participant {
 
 namespace detail {
 
+class LockSet;
 class ThreadHolds;
 asio::any_io_executor callback_executor(const ThreadHolds& lock);
 void refuse_after_fork(const ThreadHolds& lock);
@@ -178,6 +179,7 @@ class InterProcessMutex {
 
  private:
   friend class InterProcessReadWriteLock;
+  friend class detail::LockSet;
   InterProcessMutex(std::shared_ptr<detail::ThreadHolds> lock, LockKind kind) noexcept
       : lock_{std::move(lock)}, kind_{kind} {}
 

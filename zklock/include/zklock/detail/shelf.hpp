@@ -30,8 +30,14 @@ class Shelf {
     return part;
   }
 
+  /// Those that somebody uses, and those that are gone but whose entries are not cleared away yet.
+  [[nodiscard]] std::size_t size() const {
+    const std::lock_guard lock{mutex_};
+    return parts_.size();
+  }
+
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::pair<std::type_index, std::string>, std::weak_ptr<void>> parts_;
   std::size_t next_sweep_ = 64;
 };

@@ -1,0 +1,244 @@
+#include "support/catch.hpp"
+#include "support/fixture.hpp"
+
+#include <zklock/detail/shelf.hpp>
+#include <zklock/recipes/lock_registry.hpp>
+#include <zklock/testing/fake_ensemble.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/post.hpp>
+
+#include <atomic>
+#include <thread>
+
+using namespace zklock;
+using namespace zklock::test;
+
+namespace {
+
+struct Fixture {
+  testing::TestServer& server = shared_server();
+  Client client = make_client(server);
+  Session session = connected_session(client);
+  std::string base = fresh_path();
+  LockRegistry registry{client, base};
+
+  [[nodiscard]] std::size_t queue_length(const std::string& name) const {
+    return children_of(session, base + "/" + name).size();
+  }
+};
+
+constexpr LockOptions once{.wait = 0ms};
+
+template <class... Args>
+std::tuple<error_code, Lease> lock(const LockRegistry& registry, Args... args) {
+  return outcome_of_operation<Lease>([&](auto token) { registry.async_lock(args..., std::move(token)); });
+}
+
+/// Of a node in a line.
+int number_of(const std::string& node) { return std::stoi(node.substr(node.size() - 10)); }
+
+/// What a blocking call throws; success if nothing.
+template <class Call>
+error_code error_of(Call call) {
+  try {
+    call();
+  } catch (const boost::system::system_error& error) {
+    return error.code();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a registry's readers share a resource, its writers have it alone") {
+  CHECK(registry.base() == base);
+  auto [error, reader] = lock(registry, "sku-42", Isolation::read);
+  REQUIRE_FALSE(error);
+  CHECK(reader.node_path().starts_with(base + "/sku-42/"));
+  auto [failed, another] = lock(registry, "sku-42", Isolation::read, LockOptions{.wait = 5s});
+  CHECK_FALSE(failed);
+  CHECK(std::get<0>(lock(registry, "sku-42", Isolation::write, once)) == Error::timed_out);
+  auto [refused, elsewhere] = lock(registry, "sku-43", Isolation::write, once);
+  CHECK_FALSE(refused);
+  const auto [no_line, line] = outcome_of_operation<std::vector<Participant>>(
+      [&](auto token) { registry.async_participants("sku-42", std::move(token)); });
+  CHECK_FALSE(no_line);
+  CHECK(line.size() == 2);
+  reader = Lease{};
+  another = Lease{};
+  auto [late, writer] = lock(registry, "sku-42", Isolation::write, LockOptions{.wait = 5s});
+  REQUIRE_FALSE(late);
+  CHECK(std::get<0>(lock(registry, "sku-42", Isolation::read, once)) == Error::timed_out);
+  // It is an InterProcessReadWriteLock like any other.
+  CHECK(registry.read_write_lock("sku-42").write_lock().is_acquired_in_this_process());
+  InterProcessReadWriteLock same{client, base + "/sku-42"};
+  CHECK_FALSE(same.try_lock_shared());
+  writer = Lease{};
+  CHECK(leaves_no_trace(server, session, base + "/sku-42"));
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a registry's owner may have a lock several times, and is told where it would wait for itself") {
+  const Owner owner = Owner::make();
+  auto [error, writer] = lock(registry, owner, "a", Isolation::write);
+  REQUIRE_FALSE(error);
+  auto [failed, again] = lock(registry, owner, "a", Isolation::write, once);
+  CHECK_FALSE(failed);
+  CHECK(again.node_path() == writer.node_path());
+  auto [refused, reader] = lock(registry, owner, "a", Isolation::read, once);
+  CHECK_FALSE(refused);
+  writer = Lease{};
+  again = Lease{};
+  CHECK(std::get<0>(lock(registry, owner, "a", Isolation::write,
+                         LockOptions{.tries = 5, .interval = 1h, .max_interval = 1h})) == Error::would_deadlock);
+  CHECK(reader.is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "a registry's blocking calls own by thread") {
+  Lease writer = registry.lock("a", Isolation::write);
+  CHECK(writer.is_held());
+  const Lease reader = registry.lock("a", Isolation::read, {.wait = 5s});
+  CHECK(reader.is_held());
+  CHECK(registry.try_lock("a", Isolation::write).has_value());
+  std::thread{[&] {
+    CHECK_FALSE(registry.try_lock("a", Isolation::read));
+    CHECK_FALSE(registry.try_lock("a", Isolation::read, {.wait = 10ms, .tries = 3, .interval = 1ms}));
+    CHECK(error_of([&] { static_cast<void>(registry.lock("a", Isolation::read, once)); }) == Error::timed_out);
+  }}.join();
+  writer = Lease{};
+  CHECK(error_of([&] { static_cast<void>(registry.lock("a", Isolation::write)); }) == Error::would_deadlock);
+  Pending<> refused;
+  asio::post(client.get_executor(), [&, done = refused.handler()]() mutable {
+    done(error_of([&] { static_cast<void>(registry.try_lock("b", Isolation::write)); }));
+  });
+  CHECK(std::get<0>(refused.get()) == Error::would_deadlock);
+}
+
+TEST_CASE_METHOD(Fixture, "a registry tries as often as it is told, each time from the end of the line") {
+  auto [error, holder] = lock(registry, "a", Isolation::write);
+  REQUIRE_FALSE(error);
+  const LockOptions thrice{.wait = 50ms, .tries = 3, .interval = 5ms, .max_interval = 20ms};
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(std::get<0>(lock(registry, "a", Isolation::write, thrice)) == Error::timed_out);
+  CHECK(std::chrono::steady_clock::now() - start >= 150ms);
+  CHECK(eventually([&] { return queue_length("a") == 1; }));
+  Pending<Lease> patient;
+  registry.async_lock("a", Isolation::write,
+                      LockOptions{.wait = 20ms, .tries = 1'000, .interval = 5ms, .max_interval = 20ms},
+                      patient.handler());
+  CHECK_FALSE(patient.ready(200ms));
+  const int first = number_of(holder.node_path());
+  holder = Lease{};
+  const auto [failed, lease] = patient.get();
+  REQUIRE_FALSE(failed);
+  CHECK(number_of(lease.node_path()) > first + 4);  // three tries of the one, and more than one of the other
+}
+
+TEST_CASE_METHOD(Fixture, "between two tries of a registry nothing is in line, and cancelling then leaves no trace") {
+  const auto [error, holder] = lock(registry, "a", Isolation::read);
+  REQUIRE_FALSE(error);
+  asio::cancellation_signal cancel;
+  Pending<Lease> writer;
+  registry.async_lock("a", Isolation::write, LockOptions{.wait = 100ms, .tries = 2, .interval = 1h, .max_interval = 1h},
+                      asio::bind_cancellation_slot(cancel.slot(), writer.handler()));
+  REQUIRE(eventually([&] { return queue_length("a") == 2; }));
+  REQUIRE(eventually([&] { return queue_length("a") == 1; }));
+  CHECK_FALSE(writer.ready(20ms));
+  CHECK_FALSE(std::get<0>(lock(registry, "a", Isolation::read, once)));  // no writer is ahead of it
+  cancel.emit(asio::cancellation_type::terminal);
+  CHECK(std::get<0>(writer.get(1s)) == asio::error::operation_aborted);
+  CHECK(eventually([&] { return queue_length("a") == 1 && server.monitor("zk_watch_count") == 0; }));
+}
+
+TEST_CASE_METHOD(Fixture, "cancelling a registry's lock at any moment completes once, and leaves no trace") {
+  const auto [error, holder] = lock(registry, "a", Isolation::write);
+  REQUIRE_FALSE(error);
+  for (int round = 0; round < 60; ++round) {
+    asio::cancellation_signal cancel;
+    Pending<Lease> pending;
+    registry.async_lock("a", Isolation::read,
+                        LockOptions{.wait = 1ms, .tries = 1'000'000, .interval = 1ms, .max_interval = 1ms},
+                        asio::bind_cancellation_slot(cancel.slot(), pending.handler()));
+    for (int step = 0; step < round % 20; ++step) static_cast<void>(sync(session));
+    cancel.emit(asio::cancellation_type::terminal);
+    CHECK(std::get<0>(pending.get()) == asio::error::operation_aborted);
+    CHECK(pending.completions() == 1);
+  }
+  CHECK(eventually([&] { return queue_length("a") == 1 && server.monitor("zk_watch_count") == 0; }));
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a registry refuses names that are not one component of a path, and options that make no sense") {
+  const auto packets = server.monitor("zk_packets_received");
+  const std::string with_nul{"a\0b", 3};
+  for (const std::string& name :
+       {std::string{}, std::string{"."}, std::string{".."}, std::string{"a/b"}, std::string{"/a"}, std::string{"a/"},
+        std::string{"a\nb"}, with_nul, std::string{"\xff"}, std::string(1'000, 'a')}) {
+    INFO(name);
+    CHECK(std::get<0>(lock(registry, name, Isolation::write)) == Error::invalid_lock_path);
+    CHECK(error_of([&] { static_cast<void>(registry.lock(name, Isolation::read)); }) == Error::invalid_lock_path);
+    CHECK(error_of([&] { static_cast<void>(registry.read_write_lock(name)); }) == Error::invalid_lock_path);
+    CHECK(std::get<0>(outcome_of_operation<std::vector<Participant>>(
+              [&](auto token) { registry.async_participants(name, std::move(token)); })) == Error::invalid_lock_path);
+  }
+  for (const LockOptions& options : {LockOptions{.tries = 0}, LockOptions{.tries = -1}, LockOptions{.interval = 0ms},
+                                     LockOptions{.interval = 2s, .max_interval = 1s}})
+    CHECK(std::get<0>(lock(registry, "a", Isolation::write, options)) == Error::invalid_retry_policy);
+  CHECK(error_of([&] { LockRegistry{client, "/"}; }) == Error::invalid_lock_path);
+  CHECK(error_of([&] { LockRegistry{client, "relative"}; }) == Error::invalid_lock_path);
+  CHECK(server.monitor("zk_packets_received") <= packets + 4);  // pings, and our own look
+  for (const std::string name : {"sku 42", "größe", "a:b", "...", "%2F"})
+    CHECK_FALSE(std::get<0>(lock(registry, name, Isolation::write, LockOptions{.wait = 5s})));
+}
+
+TEST_CASE_METHOD(Fixture, "a registry's error that no try can mend comes at once") {
+  const LockOptions patient{.wait = 1h, .tries = 100, .interval = 1h, .max_interval = 1h};
+  client.close();
+  CHECK(std::get<0>(lock(registry, "a", Isolation::write, patient)) == Error::closed);
+  LockRegistry moved{std::move(registry)};
+  CHECK(registry.base().empty());  // NOLINT(bugprone-use-after-move)
+  CHECK(error_of([&] { static_cast<void>(registry.lock("a", Isolation::write)); }) == Error::invalid_state);
+}
+
+TEST_CASE("ten thousand names leave nothing behind in a registry") {
+  testing::FakeEnsemble ensemble;
+  const Client client = ensemble.make_client();
+  const LockRegistry registry{client, "/locks"};
+  constexpr int names = 10'000;
+  std::atomic<int> next{0};
+  std::atomic<int> failures{0};
+  std::atomic<int> done{0};
+  std::function<void()> begin = [&] {
+    const int number = next++;
+    if (number >= names) return;
+    registry.async_lock("sku-" + std::to_string(number), number % 2 == 0 ? Isolation::read : Isolation::write,
+                        [&](error_code error, Lease lease) {
+                          if (error || !lease.is_held()) ++failures;
+                          lease = Lease{};
+                          begin();
+                          ++done;
+                        });
+  };
+  for (int i = 0; i < 16; ++i) begin();
+  REQUIRE(eventually([&] { return done == names; }, 100s));
+  CHECK(failures == 0);
+  // Entries of parts that are gone are cleared away now and then, here at the latest when there are 64 more.
+  const auto entries = [&] { return client.shelf().size(); };
+  CHECK(entries() < 300);
+  CHECK(eventually([&] {
+    const auto nodes = ensemble.nodes();
+    return std::ranges::none_of(nodes, [](const auto& node) { return node.stat.ephemeral_owner != 0; });
+  }));
+
+  // What is used stays: by a caller's object, here, or by a lease.
+  std::vector<InterProcessReadWriteLock> kept;
+  for (int number = 0; number < 1'000; ++number)
+    kept.push_back(registry.read_write_lock("kept-" + std::to_string(number)));
+  CHECK(entries() >= 1'000);
+  kept.clear();
+  for (int number = 0; number < 2'000; ++number)
+    static_cast<void>(registry.read_write_lock("then-" + std::to_string(number)));
+  CHECK(entries() < 300);
+}

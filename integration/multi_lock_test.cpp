@@ -1,0 +1,382 @@
+#include "support/catch.hpp"
+#include "support/fixture.hpp"
+
+#include <zklock/recipes/inter_process_multi_lock.hpp>
+#include <zklock/recipes/inter_process_read_write_lock.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/post.hpp>
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+using namespace zklock;
+using namespace zklock::test;
+
+namespace {
+
+struct Fixture {
+  testing::TestServer& server = shared_server();
+  Client client = make_client(server);
+  Client other = make_client(server);
+  Session session = connected_session(client);
+  std::string left = fresh_path() + "/left";
+  std::string right = left.substr(0, left.rfind('/')) + "/right";
+  InterProcessMutex left_mutex{client, left};
+  InterProcessMutex right_mutex{client, right};
+  InterProcessMultiLock both{client, {right, left}};
+
+  [[nodiscard]] std::size_t queue_length(const std::string& path) const { return children_of(session, path).size(); }
+  [[nodiscard]] bool nothing_left() const {
+    return leaves_no_trace(server, session, left) && leaves_no_trace(server, session, right);
+  }
+  /// As an operator's hand would.
+  void remove(const std::string& node) const {
+    REQUIRE_FALSE(
+        std::get<0>(outcome_of_operation<>([&](auto token) { session.async_remove(node, std::move(token)); })));
+  }
+  /// A path at which nobody can make a lock: below an ephemeral node.
+  [[nodiscard]] std::string impossible_path() const {
+    const std::string ephemeral = left + "-and-more";
+    static_cast<void>(outcome_of_operation<CreateResult>([&](auto token) {
+      client.async_create(ephemeral, "", CreateOptions{CreateMode::ephemeral}.creating_parents(), std::move(token));
+    }));
+    return ephemeral + "/lock";
+  }
+};
+
+template <class... Wait>
+std::tuple<error_code, MultiLease> acquire(const InterProcessMultiLock& lock, Wait... wait) {
+  return outcome_of_operation<MultiLease>([&](auto token) { lock.async_acquire(wait..., std::move(token)); });
+}
+
+template <class AnyLease>
+error_code release(AnyLease& lease) {
+  return std::get<0>(outcome_of_operation<>([&](auto token) { lease.async_release(std::move(token)); }));
+}
+
+/// What a blocking call throws; success if nothing.
+template <class Call>
+error_code error_of(Call call) {
+  try {
+    call();
+  } catch (const boost::system::system_error& error) {
+    return error.code();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a multi-lock holds all of its locks, and gives all of them back") {
+  const InterProcessMultiLock theirs{other, {left, right}};
+  auto [error, lease] = acquire(both, 10s);
+  REQUIRE_FALSE(error);
+  CHECK(lease.is_held());
+  REQUIRE(lease.leases().size() == 2);
+  CHECK(lease.leases()[0].node_path().starts_with(right + "/"));  // as they were named
+  CHECK(lease.leases()[1].node_path().starts_with(left + "/"));
+  CHECK(lease.leases()[1].fencing_token() < lease.leases()[0].fencing_token());  // acquired by their paths' order
+  CHECK(std::get<0>(acquire(theirs, 0s)) == Error::timed_out);
+  CHECK(both.is_acquired_in_this_process());
+  CHECK_FALSE(both.is_owned_by_current_thread());
+  SECTION("awaited") {
+    CHECK_FALSE(release(lease));
+    CHECK(lease.state() == LeaseState::released);
+    CHECK(release(lease) == Error::not_owner);
+  }
+  SECTION("at the end of its life") { lease = MultiLease{}; }
+  CHECK_FALSE(both.is_acquired_in_this_process());
+  CHECK_FALSE(std::get<0>(acquire(theirs, 10s)));
+  CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "a multi-lock is a lock of the standard library, and re-entrant as its parts are") {
+  left_mutex.acquire();
+  {
+    const std::unique_lock outer{both};
+    const std::unique_lock inner{both, 10s};
+    CHECK(inner.owns_lock());
+    CHECK(both.is_owned_by_current_thread());
+    CHECK(both.fencing_tokens() == std::vector{right_mutex.fencing_token(), left_mutex.fencing_token()});
+    std::thread{[&] {
+      CHECK_FALSE(both.try_lock());
+      CHECK_FALSE(both.is_owned_by_current_thread());
+    }}.join();
+    CHECK(queue_length(left) == 1);
+    CHECK(both.try_lock_until(std::chrono::system_clock::now() + 10s));
+    both.release();
+  }
+  CHECK_FALSE(right_mutex.is_owned_by_current_thread());
+  CHECK(left_mutex.is_owned_by_current_thread());
+  CHECK_FALSE(both.is_acquired_in_this_process());  // not all of it
+  left_mutex.release();
+  CHECK(error_of([&] { both.release(); }) == Error::not_owner);
+  CHECK(error_of([&] { both.unlock(); }) == Error::not_owner);
+  CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "what is acquired by a multi-lock may be released by its parts, and the other way about") {
+  both.acquire();
+  left_mutex.release();
+  right_mutex.release();
+  CHECK(nothing_left());
+  right_mutex.acquire();
+  left_mutex.acquire();
+  both.release();
+  CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "a multi-lock goes by the paths at the server, whatever they are called here") {
+  const std::string parent = left.substr(1, left.rfind('/') - 1);
+  const InterProcessMutex first{client, left};
+  const InterProcessMutex second{client.using_namespace(parent), "/right"};
+  const InterProcessMutex third{client.using_namespace(parent + "/then"), "/a"};
+  auto [error, lease] = acquire(InterProcessMultiLock{{third, second, first}}, 10s);
+  REQUIRE_FALSE(error);
+  const auto leases = lease.leases();
+  CHECK(leases[2].fencing_token() < leases[1].fencing_token());
+  CHECK(leases[1].fencing_token() < leases[0].fencing_token());
+}
+
+TEST_CASE_METHOD(Fixture, "a multi-lock of which one release fails releases the others, and says what failed") {
+  SECTION("asynchronous") {
+    auto [error, lease] = acquire(both, 10s);
+    REQUIRE_FALSE(error);
+    remove(lease.leases()[GENERATE(0U, 1U)].node_path());
+    CHECK(release(lease) == Error::lock_lost);
+  }
+  SECTION("blocking") {
+    both.acquire();
+    const std::string lost = GENERATE(true, false) ? left : right;
+    remove(lost + "/" + children_of(session, lost).front());
+    CHECK(error_of([&] { both.release(); }) == Error::lock_lost);
+  }
+  SECTION("blocking, and both fail: the first one is told, and that is the last acquired") {
+    both.acquire();
+    right_mutex.release();
+    remove(left + "/" + children_of(session, left).front());
+    CHECK(error_of([&] { both.release(); }) == Error::not_owner);
+  }
+  SECTION("in the background") {
+    both.acquire();
+    right_mutex.release();
+    CHECK(error_of([&] { both.unlock(); }) == Error::not_owner);
+  }
+  CHECK_FALSE(left_mutex.is_acquired_in_this_process());
+  CHECK_FALSE(right_mutex.is_acquired_in_this_process());
+  CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "a multi-lock of which one lock cannot be acquired gives the others back, and says why") {
+  InterProcessMultiLock some{client, {impossible_path(), left}};
+  SECTION("asynchronous") {
+    auto [error, lease] = acquire(some);
+    CHECK(error == Error::no_children_for_ephemerals);
+    CHECK(lease.leases().empty());
+  }
+  SECTION("blocking") {
+    CHECK(error_of([&] { some.acquire(); }) == Error::no_children_for_ephemerals);
+    CHECK_FALSE(left_mutex.is_owned_by_current_thread());
+  }
+  SECTION("blocking, and the thread has one of the others already") {
+    left_mutex.acquire();
+    CHECK(error_of([&] { some.acquire(); }) == Error::no_children_for_ephemerals);
+    CHECK(left_mutex.is_owned_by_current_thread());
+    left_mutex.release();
+    CHECK_FALSE(left_mutex.is_owned_by_current_thread());
+  }
+  CHECK(queue_length(left) == 0);  // it was waited for
+  CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "a multi-lock that is not acquired in time leaves no trace, and what its thread had before") {
+  const InterProcessMutex theirs{other, right};
+  const Lease holder = test::acquire(theirs);
+  CHECK(std::get<0>(acquire(both, 0s)) == Error::timed_out);
+  CHECK(std::get<0>(acquire(both, 30ms)) == Error::timed_out);
+  CHECK_FALSE(both.try_lock());
+  CHECK_FALSE(both.try_lock_for(30ms));
+  left_mutex.acquire();
+  CHECK_FALSE(both.try_lock_for(30ms));
+  CHECK(left_mutex.is_owned_by_current_thread());
+  left_mutex.release();
+  CHECK(leaves_no_trace(server, session, left));
+  CHECK(queue_length(right) == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a multi-lock's deadline is one for all of its locks") {
+  const Lease keeps_right = test::acquire(InterProcessMutex{other, right});
+  Lease keeps_left = test::acquire(InterProcessMutex{other, left});
+  const auto start = std::chrono::steady_clock::now();
+  Pending<MultiLease> pending;
+  both.async_acquire(2s, pending.handler());
+  CHECK_FALSE(pending.ready(1'500ms));
+  keeps_left = Lease{};
+  CHECK(std::get<0>(pending.get()) == Error::timed_out);
+  const auto took = std::chrono::steady_clock::now() - start;
+  CHECK(took >= 2s);
+  CHECK(took < 3s);  // with a deadline for each it would be 3.5 s
+  CHECK(leaves_no_trace(server, session, left));
+}
+
+TEST_CASE_METHOD(Fixture, "cancelling a multi-lock at any moment completes once, and leaves no trace") {
+  const Lease holder = test::acquire(InterProcessMutex{other, right});
+  for (int round = 0; round < 120; ++round) {
+    asio::cancellation_signal cancel;
+    Pending<MultiLease> pending;
+    both.async_acquire(asio::bind_cancellation_slot(cancel.slot(), pending.handler()));
+    // As far as `round` says: requests of ours are answered in the order of its own.
+    for (int step = 0; step < round % 8; ++step) static_cast<void>(sync(session));
+    const auto types = {asio::cancellation_type::terminal, asio::cancellation_type::partial,
+                        asio::cancellation_type::total};
+    cancel.emit(types.begin()[round % 3]);
+    const auto [error, lease] = pending.get();
+    CHECK(error == asio::error::operation_aborted);
+    CHECK(lease.leases().empty());
+    CHECK(pending.completions() == 1);
+  }
+  CHECK(eventually([&] { return queue_length(left) == 0 && queue_length(right) == 1; }));
+  CHECK(eventually([&] { return server.monitor("zk_watch_count") == 0; }));
+}
+
+TEST_CASE_METHOD(Fixture, "multi-locks that name their locks in any order never wait for one another in a circle") {
+  constexpr int turns = 60;
+  const std::string third = left + "-and-right";
+  const std::vector<std::vector<std::string>> orders{{left, right}, {right, left}, {third, left}, {right, third}};
+  std::map<std::string, std::atomic<int>> inside;
+  for (const std::string& path : {left, right, third}) inside[path] = 0;
+  std::atomic<int> overlaps{0};
+  std::atomic<int> failures{0};
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < orders.size(); ++i)
+    threads.emplace_back([&, i] {
+      InterProcessMultiLock lock{i % 2 == 0 ? client : other, orders[i]};
+      for (int turn = 0; turn < turns && failures == 0; ++turn) {
+        if (!lock.acquire(20s)) {
+          ++failures;
+          return;
+        }
+        for (const std::string& path : orders[i])
+          if (inside.at(path)++ != 0) ++overlaps;
+        std::this_thread::yield();
+        for (const std::string& path : orders[i]) --inside.at(path);
+        if (turn % 2 == 0) {
+          lock.unlock();
+        } else {
+          lock.release();
+        }
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  CHECK(failures == 0);
+  CHECK(overlaps == 0);
+  CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "a multi-lock of read and write locks shares what it reads and has alone what it writes") {
+  InterProcessReadWriteLock here{client, left};
+  InterProcessReadWriteLock there{client, right};
+  const InterProcessMultiLock copier{{there.write_lock(), here.read_lock()}};
+  const InterProcessMultiLock reader{{here.read_lock(), there.read_lock()}};
+  // The reader comes first in the list; acquired first, it would keep its own writer out.
+  const InterProcessMultiLock editor{{here.read_lock(), here.write_lock()}};
+
+  auto [error, copying] = acquire(copier, 10s);
+  REQUIRE_FALSE(error);
+  CHECK(std::get<0>(acquire(reader, 0s)) == Error::timed_out);
+  CHECK(std::get<0>(acquire(editor, 0s)) == Error::timed_out);
+  Lease sharing = test::acquire(here.read_lock());
+  CHECK(sharing.is_held());
+  sharing = Lease{};
+  CHECK_FALSE(release(copying));
+
+  auto [no_reading, reading] = acquire(reader, 10s);
+  REQUIRE_FALSE(no_reading);
+  auto [no_more, more] = acquire(reader, 10s);
+  CHECK_FALSE(no_more);
+  CHECK_FALSE(release(more));
+  CHECK_FALSE(release(reading));
+
+  auto [no_editing, editing] = acquire(editor, 10s);
+  REQUIRE_FALSE(no_editing);
+  CHECK(queue_length(left) == 2);
+  CHECK_FALSE(release(editing));
+  CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "a lock that is named twice is entered twice") {
+  InterProcessMultiLock twice{{left_mutex, right_mutex, left_mutex}};
+  auto [error, lease] = acquire(twice, 10s);
+  REQUIRE_FALSE(error);
+  CHECK(lease.leases().size() == 3);
+  CHECK(lease.leases()[0].count() == 2);
+  CHECK(queue_length(left) == 1);
+  CHECK_FALSE(release(lease));
+  CHECK(queue_length(left) == 0);
+  twice.acquire();
+  twice.release();
+  CHECK_FALSE(left_mutex.is_owned_by_current_thread());
+  CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "a multi-lock of several clients is lost with any of their sessions") {
+  const InterProcessMutex theirs{other, right};
+  const InterProcessMultiLock lock{{theirs, left_mutex}};
+  auto [error, lease] = acquire(lock, 10s);
+  REQUIRE_FALSE(error);
+  const SessionCredentials victim = connected_session(other).credentials();
+  server.end_session(victim.id, {victim.password.data(), victim.password.size()});
+  REQUIRE(eventually([&lease = lease] { return lease.state() == LeaseState::lost; }));
+  CHECK(lease.leases()[1].is_held());
+  CHECK_FALSE(lock.is_acquired_in_this_process());
+  CHECK(release(lease) == Error::lock_lost);
+  CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "a multi-lock whose session ends while it waits is granted when it holds all again") {
+  Lease holder = test::acquire(InterProcessMutex{other, right});
+  Pending<MultiLease> pending;
+  both.async_acquire(pending.handler());
+  REQUIRE(eventually([&] { return queue_length(left) == 1 && queue_length(right) == 2; }));
+  const SessionCredentials victim = session.credentials();
+  server.end_session(victim.id, {victim.password.data(), victim.password.size()});
+  session = connected_session(other);
+  REQUIRE(eventually([&] { return queue_length(left) == 0 && queue_length(right) == 2; }));  // stands in line again
+  CHECK_FALSE(pending.ready(50ms));
+  holder = Lease{};
+  const auto [error, lease] = pending.get();
+  REQUIRE_FALSE(error);
+  CHECK(lease.is_held());
+  CHECK(queue_length(left) == 1);
+  CHECK(queue_length(right) == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a multi-lock that cannot be is refused") {
+  using Locks = std::vector<std::reference_wrapper<const InterProcessMutex>>;
+  const InterProcessMutex theirs{other, left};
+  const InterProcessMutex by_namespace{client.using_namespace(left.substr(1, left.rfind('/') - 1)), "/left"};
+  CHECK(error_of([&] { InterProcessMultiLock{client, std::vector<std::string>{}}; }) == Error::bad_arguments);
+  CHECK(error_of([] { InterProcessMultiLock{Locks{}}; }) == Error::bad_arguments);
+  CHECK(error_of([&] { InterProcessMultiLock{client, {left, "relative"}}; }) == Error::invalid_lock_path);
+  // Each would wait for the other for ever.
+  CHECK(error_of([&] { InterProcessMultiLock{{left_mutex, theirs}}; }) == Error::would_deadlock);
+  CHECK(error_of([&] { InterProcessMultiLock{{left_mutex, by_namespace}}; }) == Error::would_deadlock);
+  const InterProcessReadWriteLock here{client, left};
+  const InterProcessReadWriteLock there{other, left};
+  CHECK(error_of([&] { InterProcessMultiLock{{here.read_lock(), there.write_lock()}}; }) == Error::would_deadlock);
+  CHECK_FALSE(error_of([&] { InterProcessMultiLock{{here.read_lock(), there.read_lock()}}; }));
+  CHECK_FALSE(error_of([&] {
+    InterProcessMultiLock{{here.write_lock(), theirs}};
+  }));  // mutexes have a line of their own
+
+  InterProcessMultiLock moved{std::move(both)};
+  CHECK(error_of([&] { both.acquire(); }) == Error::invalid_state);  // NOLINT(bugprone-use-after-move)
+  CHECK_FALSE(both.is_acquired_in_this_process());
+  Pending<> refused;
+  asio::post(client.get_executor(),
+             [&, done = refused.handler()]() mutable { done(error_of([&] { moved.acquire(); })); });
+  CHECK(std::get<0>(refused.get()) == Error::would_deadlock);
+}

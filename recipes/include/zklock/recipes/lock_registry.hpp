@@ -1,0 +1,113 @@
+// Locks by the names of what they protect.
+#pragma once
+
+#include <zklock/recipes/inter_process_read_write_lock.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zklock {
+
+/// What the holder of a lock may do with the resource.
+enum class Isolation : std::uint8_t {
+  read,  ///< shares it with others who read
+  write  ///< has it alone
+};
+
+/// How long, and how often, to try for a lock. Trivial members only: it may be part of a co_await expression
+/// (docs/contributing.md, compiler traps).
+struct LockOptions {
+  /// Of each try. max(): as long as it takes; zero or less: without waiting in line.
+  std::chrono::milliseconds wait = std::chrono::milliseconds::max();
+  /// How often to stand in line before it is Error::timed_out.
+  int tries = 1;
+  /// Between two tries, while nothing of ours is in line: evenly from 1 ms to `interval`, which doubles each time and
+  /// ends at `max_interval`. Those who have timed out together do not come back together.
+  std::chrono::milliseconds interval{100};
+  std::chrono::milliseconds max_interval{10'000};
+};
+
+namespace detail {
+class RegistryCore;
+asio::any_io_executor callback_executor(const RegistryCore& registry);
+void refuse_after_fork(const RegistryCore& registry);
+void start_registry_lock(std::shared_ptr<const RegistryCore> registry, Owner owner, std::string name,
+                         Isolation isolation, LockOptions options, Handler<Lease> handler);
+void start_registry_participants(std::shared_ptr<const RegistryCore> registry, std::string name,
+                                 Handler<std::vector<Participant>> handler);
+}  // namespace detail
+
+/// Read and write locks by the names of resources, under one path: an InterProcessReadWriteLock on "<base>/<name>" each.
+///
+/// A name is one component of a path: no '/', not "." or "..", nothing that find_path_flaw finds; encode what may be
+/// otherwise. What belongs to a name, here and at the server, is there while somebody uses it: holds it, waits for it, or
+/// has an object of it. So there may be as many names as there are resources.
+///
+/// It is a handle, and a value: copies are as good. Threads: any thread may call anything but the destructor.
+class LockRegistry {
+ public:
+  /// Throws boost::system::system_error: Error::invalid_lock_path.
+  LockRegistry(const ClientHandle& client, std::string base);
+
+  [[nodiscard]] const std::string& base() const noexcept;
+  /// For what the registry does not do. Throws boost::system::system_error: Error::invalid_lock_path.
+  [[nodiscard]] InterProcessReadWriteLock read_write_lock(std::string_view name) const;
+
+  /// Stands in line for the lock, as often as the options say, and completes with a Lease that holds it.
+  ///
+  /// Signature     void(error_code, Lease)
+  /// Completes     when it is acquired, or the last try has timed out
+  /// Errors        Error::timed_out after the last try; the others at once: Error::invalid_lock_path (the name),
+  ///               Error::invalid_retry_policy (no tries, an interval that is none), those of
+  ///               InterProcessMutex::async_acquire
+  /// Cancellation  terminal, partial, total: all leave no trace, between two tries, too.
+  /// Threads       any thread may call it; the handler runs on its associated executor.
+  template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
+  auto async_lock(std::string name, Isolation isolation, LockOptions options, Token&& token = {}) const {
+    return async_lock(Owner::make(), std::move(name), isolation, options, std::forward<Token>(token));
+  }
+  template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
+  auto async_lock(std::string name, Isolation isolation, Token&& token = {}) const {
+    return async_lock(Owner::make(), std::move(name), isolation, LockOptions{}, std::forward<Token>(token));
+  }
+  /// As above, for an owner who may have it already, and then has it once more at once.
+  template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
+  auto async_lock(Owner owner, std::string name, Isolation isolation, LockOptions options, Token&& token = {}) const {
+    return detail::initiate<void(error_code, Lease), &detail::start_registry_lock>(
+        std::forward<Token>(token), core_, owner, std::move(name), isolation, options);
+  }
+  template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
+  auto async_lock(Owner owner, std::string name, Isolation isolation, Token&& token = {}) const {
+    return async_lock(owner, std::move(name), isolation, LockOptions{}, std::forward<Token>(token));
+  }
+
+  /// Who holds the lock and who waits for it, first in line first.
+  ///
+  /// Signature     void(error_code, std::vector<Participant>)
+  /// Errors        Error::invalid_lock_path, and those of InterProcessMutex::async_participants
+  /// Cancellation  terminal, partial, total.
+  /// Threads       any thread may call it; the handler runs on its associated executor.
+  template <asio::completion_token_for<void(error_code, std::vector<Participant>)> Token = asio::deferred_t>
+  auto async_participants(std::string name, Token&& token = {}) const {
+    return detail::initiate<void(error_code, std::vector<Participant>), &detail::start_registry_participants>(
+        std::forward<Token>(token), core_, std::move(name));
+  }
+
+  /// Blocks until the lock is acquired; its owner is this thread, which so may have it several times. Throws
+  /// boost::system::system_error: the errors of async_lock; Error::would_deadlock where the client's own work would have
+  /// to wait for this call.
+  [[nodiscard]] Lease lock(std::string_view name, Isolation isolation, LockOptions options = {}) const;
+  /// As lock, but nothing when the last try has timed out. Without options: one try, without waiting in line.
+  [[nodiscard]] std::optional<Lease> try_lock(std::string_view name, Isolation isolation,
+                                              LockOptions options = {.wait = std::chrono::milliseconds::zero()}) const;
+
+ private:
+  std::shared_ptr<const detail::RegistryCore> core_;
+};
+
+}  // namespace zklock

@@ -1,0 +1,143 @@
+#include <zklock/detail/blocking.hpp>
+#include <zklock/detail/existing.hpp>
+#include <zklock/detail/random.hpp>
+#include <zklock/detail/spawn.hpp>
+#include <zklock/path.hpp>
+#include <zklock/recipes/lock_registry.hpp>
+#include <zklock/retry_policy.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <utility>
+
+namespace zklock {
+
+using detail::existing;
+using detail::RegistryCore;
+
+namespace detail {
+
+/// Threads: any.
+class RegistryCore {
+ public:
+  RegistryCore(const ClientHandle& client, std::string base) : client_{client}, base_{std::move(base)} {}
+
+  [[nodiscard]] const ClientHandle& client() const noexcept { return client_; }
+  [[nodiscard]] const std::string& base() const noexcept { return base_; }
+  /// Throws Error::invalid_lock_path.
+  [[nodiscard]] std::string path_of(std::string_view name) const {
+    if (name.empty() || name.find('/') != std::string_view::npos)
+      throw boost::system::system_error{make_error_code(Error::invalid_lock_path),
+                                        quoted(name) + ": a resource's name is one component of a path"};
+    std::string path = join_path(base_, name);
+    validate_lock_path(path);
+    return path;
+  }
+
+ private:
+  ClientHandle client_;
+  std::string base_;
+};
+
+}  // namespace detail
+
+namespace {
+
+using Registry = std::shared_ptr<const RegistryCore>;
+
+/// The lock object lives as long as the attempt; what it shares with the others on its path it keeps there.
+Awaitable<Result<Lease>> lock_in_tries(Registry registry, Owner owner, std::string name, Isolation isolation,
+                                       LockOptions options) {
+  const ExponentialBackoffRetry backoff{options.interval, options.tries < 1 ? -1 : options.tries - 1,
+                                        options.max_interval};
+  backoff.validate();
+  const InterProcessReadWriteLock both{registry->client(), registry->path_of(name)};
+  const InterProcessMutex& lock = isolation == Isolation::read ? both.read_lock() : both.write_lock();
+  for (FailedTry failed;; ++failed.retry) {
+    auto [error, lease] = co_await lock.async_acquire(owner, options.wait, use_tuple);
+    if (!error) co_return std::move(lease);
+    if (error != Error::timed_out) co_return error;
+    failed.random = random_bits();
+    const auto wait = backoff.wait_before(failed);
+    if (!wait) co_return error;
+    Timer pause{registry->client().get_executor(), *wait};
+    const auto [cancelled] = co_await pause.async_wait(use_tuple);
+    if (cancelled) co_return cancelled;
+  }
+}
+
+Awaitable<Result<std::vector<Participant>>> participants(Registry registry, std::string name) {
+  const InterProcessReadWriteLock lock{registry->client(), registry->path_of(name)};
+  auto [error, line] = co_await lock.async_participants(use_tuple);
+  if (error) co_return error;
+  co_return std::move(line);
+}
+
+/// The lease, or nothing if the time is up.
+std::optional<Lease> blocking_lock(const Registry& registry, std::string_view name, Isolation isolation,
+                                   LockOptions options) {
+  refuse_after_fork(existing(registry));
+  const std::string path = registry->path_of(name);
+  const auto fail = [&](error_code error) { throw boost::system::system_error{error, "lock " + path}; };
+  if (registry->client().blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock));
+  auto outcome = detail::block_on<Lease>(registry->client().get_executor(), [&](auto token) {
+    detail::start_registry_lock(registry, Owner::this_thread(), std::string{name}, isolation, options,
+                                detail::Handler<Lease>{std::move(token)});
+  });
+  if (outcome.error == Error::timed_out) return std::nullopt;
+  if (outcome.error) fail(outcome.error);
+  return std::move(outcome.value);
+}
+
+}  // namespace
+
+namespace detail {
+
+asio::any_io_executor callback_executor(const RegistryCore& registry) { return registry.client().callback_executor(); }
+
+void refuse_after_fork(const RegistryCore& registry) {
+  if (registry.client().in_forked_child())
+    throw boost::system::system_error{make_error_code(Error::used_after_fork), "registry " + registry.base()};
+}
+
+void start_registry_lock(Registry registry, Owner owner, std::string name, Isolation isolation, LockOptions options,
+                         Handler<Lease> handler) {
+  const auto serial = registry->client().get_executor();
+  auto body = lock_in_tries(registry, owner, std::move(name), isolation, options);
+  spawn_operation(serial, {}, std::move(handler), std::move(body), std::move(registry));
+}
+
+void start_registry_participants(Registry registry, std::string name, Handler<std::vector<Participant>> handler) {
+  const auto serial = registry->client().get_executor();
+  auto body = participants(registry, std::move(name));
+  spawn_operation(serial, {}, std::move(handler), std::move(body), std::move(registry));
+}
+
+}  // namespace detail
+
+LockRegistry::LockRegistry(const ClientHandle& client, std::string base) {
+  validate_lock_path(base);
+  core_ = std::make_shared<RegistryCore>(client, std::move(base));
+}
+
+const std::string& LockRegistry::base() const noexcept {
+  static const std::string none;
+  return core_ ? core_->base() : none;
+}
+
+InterProcessReadWriteLock LockRegistry::read_write_lock(std::string_view name) const {
+  return {existing(core_).client(), core_->path_of(name)};
+}
+
+Lease LockRegistry::lock(std::string_view name, Isolation isolation, LockOptions options) const {
+  auto lease = blocking_lock(core_, name, isolation, options);
+  if (!lease)
+    throw boost::system::system_error{make_error_code(Error::timed_out), "lock " + existing(core_).path_of(name)};
+  return std::move(*lease);
+}
+
+std::optional<Lease> LockRegistry::try_lock(std::string_view name, Isolation isolation, LockOptions options) const {
+  return blocking_lock(core_, name, isolation, options);
+}
+
+}  // namespace zklock

@@ -1,0 +1,105 @@
+#include "lock_set.hpp"
+
+#include "multi_hold.hpp"
+#include "thread_holds.hpp"
+
+#include <zklock/connect_string.hpp>
+#include <zklock/detail/existing.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+
+namespace zklock::detail {
+
+namespace {
+
+using Servers = std::vector<std::pair<std::string, std::uint16_t>>;
+
+/// In an order of their own: it does not matter in which they were written.
+Servers servers_of(const ClientHandle& client) {
+  Servers servers;
+  for (HostPort& each : parse_connect_string(client.config().connect_string).servers)
+    servers.emplace_back(std::move(each.host), each.port);
+  std::ranges::sort(servers);
+  return servers;
+}
+
+/// Of one path: who has the write lock may acquire the read lock, and not the other way about.
+int rank_of(LockKind kind) {
+  switch (kind) {
+    case LockKind::mutex: return 0;
+    case LockKind::write: return 1;
+    case LockKind::read: return 2;
+  }
+  return 0;
+}
+
+/// Where a lock comes in the order, which is the same in all processes.
+struct Place {
+  std::string path;  // at the server
+  Servers servers;   // the same path may be that of several ensembles
+  LockKind kind;
+  const LockCore* core;
+  std::size_t number;
+
+  [[nodiscard]] auto key() const { return std::tuple{std::tie(path, servers), rank_of(kind), number}; }
+  /// By two clients, or two namespaces of one, whose owners know nothing of each other.
+  [[nodiscard]] bool waits_for(const Place& other) const {
+    if (path != other.path || servers != other.servers || core == other.core) return false;
+    if (kind == LockKind::mutex || other.kind == LockKind::mutex) return kind == other.kind;
+    return kind == LockKind::write || other.kind == LockKind::write;
+  }
+};
+
+[[noreturn]] void refuse(Error error, const std::string& why) {
+  throw boost::system::system_error{make_error_code(error), why};
+}
+
+}  // namespace
+
+LockSet::LockSet(std::vector<InterProcessMutex> locks) : locks_{std::move(locks)} {
+  if (locks_.empty()) refuse(Error::bad_arguments, "a multi-lock without any lock");
+  std::vector<Place> places;
+  for (const InterProcessMutex& lock : locks_) {
+    const LockCore& core = *lock.lock_->core();
+    Place place{core.client().server_path(core.path()), servers_of(core.client()), lock.kind_, &core, places.size()};
+    for (const Place& other : places)
+      if (place.waits_for(other))
+        refuse(Error::would_deadlock, "a multi-lock with two clients' locks of " + place.path);
+    places.push_back(std::move(place));
+  }
+  std::ranges::sort(places, {}, &Place::key);
+  for (const Place& place : places) order_.push_back(place.number);
+}
+
+InterProcessMutex LockSet::share(const InterProcessMutex& lock) {
+  static_cast<void>(existing(lock.lock_));
+  return InterProcessMutex{lock.lock_, lock.kind_};
+}
+
+const ClientHandle& LockSet::client() const noexcept { return locks_.front().lock_->core()->client(); }
+
+std::string LockSet::describe() const {
+  std::string text = "locks";
+  for (const InterProcessMutex& lock : locks_) text += ' ' + lock.path();
+  return text;
+}
+
+void LockSet::refuse_to_block() const {
+  for (const InterProcessMutex& lock : locks_) {
+    refuse_after_fork(*lock.lock_);
+    if (lock.lock_->core()->client().blocking_would_deadlock()) refuse(Error::would_deadlock, describe());
+  }
+}
+
+void LockSet::hand_to_thread(MultiLease lease) {
+  auto leases = std::move(lease).into_holds()->take();
+  for (std::size_t i = 0; i < leases.size(); ++i)
+    locks_[i].lock_->add(locks_[i].kind_, std::move(leases[i]).into_hold());
+}
+
+}  // namespace zklock::detail

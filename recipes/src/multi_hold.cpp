@@ -1,0 +1,80 @@
+#include "multi_hold.hpp"
+
+#include <algorithm>
+
+namespace zklock {
+
+namespace detail {
+
+namespace {
+
+/// The releases of one give_back that are under way.
+struct Releases {
+  Releases(const asio::any_io_executor& serial, std::size_t count)
+      : all_done{serial, Clock::time_point::max()}, left{count} {}
+
+  Timer all_done;  // never expires
+  std::size_t left;
+  std::vector<error_code> outcomes = std::vector<error_code>(left);
+};
+
+}  // namespace
+
+MultiHold::MultiHold(std::shared_ptr<const LockSet> locks)
+    : locks_{std::move(locks)}, leases_(locks_->order().size()) {}
+
+MultiHold::~MultiHold() {
+  in_reverse([](Lease& lease) { lease = Lease{}; });
+}
+
+template <class Action>
+void MultiHold::in_reverse(Action action) {
+  if (leases_.empty()) return;  // taken
+  for (std::size_t i = acquired_; i > 0; --i) action(leases_[locks_->order()[i - 1]]);
+}
+
+LeaseState MultiHold::state() const noexcept {
+  LeaseState worst = leases_.empty() || acquired_ == 0 ? LeaseState::released : LeaseState::held;
+  for (std::size_t i = 0; i < acquired_; ++i) worst = std::max(worst, leases_[locks_->order()[i]].state());
+  return worst;
+}
+
+void MultiHold::add(Lease lease) { leases_[locks_->order()[acquired_++]] = std::move(lease); }
+
+Awaitable<error_code> MultiHold::give_back(std::shared_ptr<MultiHold> self) {
+  const auto serial = self->locks().client().get_executor();
+  const auto releases = std::make_shared<Releases>(serial, self->acquired_);
+  self->in_reverse([&, number = std::size_t{0}](Lease& lease) mutable {
+    lease.async_release(asio::bind_executor(serial, [self, releases, number](error_code error) {
+      releases->outcomes[number] = error;
+      if (--releases->left == 0) releases->all_done.cancel();
+    }));
+    ++number;
+  });
+  const auto [cancelled] = co_await releases->all_done.async_wait(use_tuple);
+  if (releases->left > 0) co_return cancelled;
+  const auto failed = std::ranges::find_if(releases->outcomes, [](error_code error) { return error.failed(); });
+  co_return failed == releases->outcomes.end() ? error_code{} : *failed;
+}
+
+asio::any_io_executor callback_executor(const MultiHold& holds) { return holds.locks().client().callback_executor(); }
+
+void refuse_after_fork(const MultiHold& holds) { refuse_after_fork(holds.locks()); }
+
+void start_release_all(std::shared_ptr<MultiHold> holds, Handler<> handler) {
+  const auto serial = holds->locks().client().get_executor();
+  auto finish = [handler = std::move(handler)](const std::exception_ptr& thrown, error_code error) mutable {
+    asio::dispatch(asio::append(std::move(handler), thrown ? code_of(thrown) : error));
+  };
+  asio::co_spawn(serial, MultiHold::give_back(std::move(holds)), std::move(finish));
+}
+
+}  // namespace detail
+
+LeaseState MultiLease::state() const noexcept { return holds_ ? holds_->state() : LeaseState::released; }
+
+std::span<const Lease> MultiLease::leases() const noexcept {
+  return holds_ ? holds_->leases() : std::span<const Lease>{};
+}
+
+}  // namespace zklock
