@@ -72,6 +72,7 @@ struct Guest {
 struct Place {
   std::int32_t permits = 1;
   enum class Count { fixed, shared } count = Count::fixed;
+  std::chrono::milliseconds raised_after{500};  ///< by one, if it is shared
 };
 
 InterProcessSemaphore semaphore_of(Client& client, Place place) {
@@ -106,8 +107,8 @@ asio::awaitable<void> visit(Simulation& simulation, std::shared_ptr<PermitWatch>
   co_await std::move(releasing);  // the rest in the background
 }
 
-void check(Place place, const std::vector<Guest>& guests, std::size_t pairs) {
-  const auto scenario = [place, guests](Simulation& simulation) {
+Scenario scenario_of(const Place& place, const std::vector<Guest>& guests) {
+  return [place, guests](Simulation& simulation) {
     const auto watch = std::make_shared<PermitWatch>(simulation, place.permits);
     simulation.invariant("idle clients watch nothing",
                          [&simulation] { return test::idle_clients_watch_nothing(simulation); });
@@ -116,14 +117,17 @@ void check(Place place, const std::vector<Guest>& guests, std::size_t pairs) {
     for (const Guest& each : guests)
       simulation.actor([&simulation, watch, place, each] { return visit(simulation, watch, place, each); });
     if (place.count == Place::Count::fixed) return;
-    simulation.after(500ms, [&simulation, watch, permits = place.permits] {
+    simulation.after(place.raised_after, [&simulation, watch, permits = place.permits] {
       const auto nodes = simulation.ensemble().nodes();
       if (std::ranges::none_of(nodes, [](const FakeNode& node) { return node.path == count_node; })) return;
       watch->raise(permits + 1);
       simulation.ensemble().set_data(count_node, {0, 0, 0, static_cast<char>(permits + 1)});
     });
   };
-  test::check_exploration(scenario, pairs);
+}
+
+void check(const Place& place, const std::vector<Guest>& guests, std::size_t pairs) {
+  test::check_exploration(scenario_of(place, guests), pairs);
 }
 
 }  // namespace
@@ -152,4 +156,17 @@ TEST_CASE("who wants permits in vain leaves no trace whatever fails") {
 TEST_CASE("a number of permits that is raised lets in so many more whatever fails") {
   check({.permits = 1, .count = Place::Count::shared},
         {{.name = "a", .works_for = 2s}, {.name = "b", .comes_after = 100ms, .works_for = 2s}}, 400);
+}
+
+TEST_CASE("a number of permits that is raised at any moment lets in who waits") {
+  for (auto moment = 100ms; moment < 140ms; ++moment) {
+    INFO(moment.count() << " ms");
+    Simulation simulation{1, {.latency = 1ms}};
+    scenario_of({.permits = 1, .count = Place::Count::shared, .raised_after = moment},
+                {{.name = "a", .works_for = 5s},
+                 {.name = "b", .comes_after = 100ms, .patience = Guest::Patience::limited}})(simulation);
+    simulation.run();
+    CHECK(simulation.failures().empty());
+    for (const Simulation::Operation& operation : simulation.operations()) CHECK_FALSE(operation.outcome);
+  }
 }

@@ -48,21 +48,22 @@ void refuse_after_fork(const SemaphoreCore& semaphore) {
 }
 
 void start_acquire_permit(std::shared_ptr<SemaphoreCore> semaphore, Patience patience, Handler<Lease> handler) {
+  const auto serial = semaphore->client().get_executor();
   auto body = acquire_permit(semaphore, patience.kind == Patience::Kind::try_once);
-  spawn_operation(semaphore->client().get_executor(), deadline_of(patience), std::move(handler), std::move(body),
-                  semaphore);
+  spawn_operation(serial, deadline_of(patience), std::move(handler), std::move(body), std::move(semaphore));
 }
 
 void start_acquire_permits(std::shared_ptr<SemaphoreCore> semaphore, std::int32_t quantity, Patience patience,
                            Handler<std::vector<Lease>> handler) {
+  const auto serial = semaphore->client().get_executor();
   auto body = acquire_permits(semaphore, quantity, patience.kind == Patience::Kind::try_once);
-  spawn_operation(semaphore->client().get_executor(), deadline_of(patience), std::move(handler), std::move(body),
-                  semaphore);
+  spawn_operation(serial, deadline_of(patience), std::move(handler), std::move(body), std::move(semaphore));
 }
 
 void start_permit_holders(std::shared_ptr<SemaphoreCore> semaphore, Handler<std::vector<Participant>> handler) {
+  const auto serial = semaphore->client().get_executor();
   auto body = list_permit_holders(semaphore);
-  spawn_operation(semaphore->client().get_executor(), {}, std::move(handler), std::move(body), semaphore);
+  spawn_operation(serial, {}, std::move(handler), std::move(body), std::move(semaphore));
 }
 
 }  // namespace detail
