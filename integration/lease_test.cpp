@@ -53,9 +53,9 @@ TEST_CASE_METHOD(Fixture, "a lease says until when it is good, and that moves on
 }
 
 TEST_CASE_METHOD(Fixture, "what is written behind a lease's guard is written while the lock is held, or not at all") {
+  Lease lease = acquire(mutex);
   const std::string stock = fresh_path();
   REQUIRE_FALSE(create(session, stock, "1"));
-  Lease lease = acquire(mutex);
   CHECK_FALSE(commit(client, lease.guard().set_data(stock, "0")));
   CHECK(data_of(session, stock) == "0");
   const Transaction late = lease.guard().set_data(stock, "-1");

@@ -283,25 +283,55 @@ TEST_CASE_METHOD(Fixture, "a deadline holds while the server is away, and leaves
 
 TEST_CASE_METHOD(Fixture, "an operator who deletes a waiter's node sends it to the end of the line", "[faults]") {
   Lease holder = acquire(mutex);
-  Pending<Lease> first;
-  mutex.async_acquire(first.handler());
-  REQUIRE(eventually([&] { return queue_length() == 2 && server.monitor("zk_watch_count") == 1; }));
+  const Client other = make_client(server, 9s);
+  const InterProcessMutex theirs{other, path};
+  Pending<Lease> second;
+  theirs.async_acquire(second.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  Pending<Lease> third;
+  mutex.async_acquire(third.handler());
+  REQUIRE(eventually([&] { return queue_length() == 3 && server.monitor("zk_watch_count") == 2; }));
   const auto line = std::get<1>(
       outcome_of_operation<std::vector<Participant>>([&](auto token) { mutex.async_participants(std::move(token)); }));
-  SECTION("alone") {
-    outcome_of_operation<>([&](auto token) { session.async_remove(line.at(1).node_path, std::move(token)); });
-    holder = Lease{};
-  }
-  SECTION("with the whole line and its directory") {
-    const Transaction all = Transaction{}.remove(line.at(0).node_path).remove(line.at(1).node_path).remove(path);
-    const auto outcome =
-        outcome_of_operation<TransactionResults>([&](auto token) { session.async_commit(all, std::move(token)); });
-    CHECK_FALSE(std::get<0>(outcome));
-  }
-  const auto [error, lease] = first.get();
+  outcome_of_operation<>([&](auto token) { session.async_remove(line.at(2).node_path, std::move(token)); });
+  holder = Lease{};
+  std::get<1>(second.get()) = Lease{};
+  const auto [error, lease] = third.get();
   CHECK_FALSE(error);
   CHECK(lease.is_held());
-  CHECK(lease.node_path() != line.at(1).node_path);
+  CHECK(lease.node_path() != line.at(2).node_path);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "an operator who deletes a waiter's node takes the lock from it, at the latest when it gets it",
+                 "[faults]") {
+  Lease holder = acquire(mutex);
+  Pending<Lease> first;
+  const Client other = make_client(server, 9s);
+  const InterProcessMutex theirs{other, path};
+  SECTION("a stranger's") {
+    theirs.async_acquire(first.handler());
+    REQUIRE(eventually([&] { return queue_length() == 2 && server.monitor("zk_watch_count") == 1; }));
+  }
+  SECTION("a sibling's") {
+    mutex.async_acquire(first.handler());
+    REQUIRE(eventually([&] { return queue_length() == 2; }));
+  }
+  const auto line = std::get<1>(
+      outcome_of_operation<std::vector<Participant>>([&](auto token) { mutex.async_participants(std::move(token)); }));
+  const bool all = GENERATE(false, true);
+  if (all) {
+    const Transaction everything = Transaction{}.remove(line.at(0).node_path).remove(line.at(1).node_path).remove(path);
+    CHECK_FALSE(std::get<0>(outcome_of_operation<TransactionResults>(
+        [&](auto token) { session.async_commit(everything, std::move(token)); })));
+  } else {
+    outcome_of_operation<>([&](auto token) { session.async_remove(line.at(1).node_path, std::move(token)); });
+  }
+  holder = Lease{};
+  Lease taken = std::get<1>(first.get());
+  CHECK(eventually([&] { return taken.state() == LeaseState::lost; }));
+  taken = Lease{};
+  CHECK(acquire(theirs).is_held());
 }
 
 TEST_CASE("a holder killed by SIGKILL is succeeded within the session timeout and a tick", "[faults]") {

@@ -56,15 +56,17 @@ TEST_CASE_METHOD(Fixture, "readers share the lock, a writer has it alone") {
 
 TEST_CASE_METHOD(Fixture, "readers and writers are served in order: a writer who waits keeps later readers out") {
   Lease reader = acquire(lock.read_lock());
+  const Client strangers = make_client(server);
+  const InterProcessReadWriteLock theirs{strangers, path};
   Pending<Lease> writer;
-  lock.write_lock().async_acquire(writer.handler());
+  theirs.write_lock().async_acquire(writer.handler());
   REQUIRE(eventually([&] { return queue_length() == 2; }));
   std::vector<Pending<Lease>> readers(3);
   for (std::size_t i = 0; i < readers.size(); ++i) {
     lock.read_lock().async_acquire(readers[i].handler());
     REQUIRE(eventually([&] { return queue_length() == 3 + i; }));
   }
-  // The writer watches the reader, and all readers the writer: one watch for their session.
+  // The writer, a stranger, watches the reader, and all readers the writer: one watch for their session.
   CHECK(eventually([&] { return server.monitor("zk_watch_count") == 2; }));
   CHECK_FALSE(readers[0].ready(100ms));
   const auto [error, line] =

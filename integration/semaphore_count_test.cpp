@@ -61,9 +61,9 @@ TEST_CASE_METHOD(Fixture, "raising the number of permits lets who waits in at on
   Pending<Lease> behind;
   REQUIRE(eventually([&] { return leases() == 3 && somebody_waits(); }));
   semaphore.async_acquire(behind.handler());
-  REQUIRE(eventually([&] { return server.monitor("zk_watch_count") == 3; }));  // it watches who is ahead of it
+  REQUIRE(eventually([&] { return children_of(session, path + "/locks").size() == 2; }));
   write("\0\0\0\x02"s);
-  REQUIRE(eventually([&] { return server.monitor("zk_watch_count") == 3; }));
+  REQUIRE(eventually([&] { return somebody_waits(); }));
   CHECK_FALSE(waiter.ready(50ms));
   write("\0\0\0\x03"s);
   const auto [error, leases_of_two] = waiter.get();
@@ -121,6 +121,7 @@ TEST_CASE_METHOD(Fixture, "a number of permits that is none is an error that say
 
 TEST_CASE_METHOD(Fixture, "a number of zero or less lets nobody in") {
   InterProcessSemaphore closed{client, path, SharedPermits{.path = node, .seed = 0}};
+  CHECK_FALSE(closed.try_acquire());
   CHECK_FALSE(closed.acquire(30ms));
   CHECK(read().data == "\0\0\0\0"s);
   write("\xff\xff\xff\xff"s);

@@ -168,7 +168,7 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::st
     }
     const auto woken = co_await wait_turn(session, core, contention, ahead);
     if (!woken) co_return woken.error();
-    granted.is_seen = *woken == WokenUp::by_a_hint || ahead;
+    granted.is_seen = *woken == WokenUp::by_a_hint;
     if (*woken == WokenUp::for_certain) break;
     ahead.reset();
     // A wake-up is a hint: whether the session still lives is known only from an answer to a request sent after it

@@ -34,6 +34,7 @@ int rank_of(LockKind kind) {
     case LockKind::mutex: return 0;
     case LockKind::write: return 1;
     case LockKind::read: return 2;
+    case LockKind::permit: break;  // no lock of its own
   }
   return 0;
 }
