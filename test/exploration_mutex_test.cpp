@@ -159,3 +159,26 @@ TEST_CASE("numbers that begin again, because the directory was made anew, do not
   simulation.run();
   CHECK(simulation.failures().empty());
 }
+
+TEST_CASE("while the link is down nothing is handed over: a sibling waits for it to come back") {
+  Simulation simulation;
+  simulation.actor([&simulation]() -> asio::awaitable<void> {
+    const InterProcessMutex mutex{simulation.client("one", patient()), directory};
+    auto holder = std::make_unique<Lease>(co_await mutex.async_acquire());
+    LeaseState seen = LeaseState::released;
+    mutex.async_acquire(
+        asio::bind_executor(simulation.executor(), [&seen](error_code, const Lease& lease) { seen = lease.state(); }));
+    co_await test::pause(1s);
+    simulation.ensemble().refuse_connections();
+    simulation.ensemble().cut_all();
+    co_await test::pause(10ms);
+    holder.reset();
+    co_await test::pause(1s);
+    CHECK(seen == LeaseState::released);
+    simulation.ensemble().accept_connections();
+    co_await test::pause(1s);
+    CHECK(seen == LeaseState::held);
+  });
+  simulation.run();
+  CHECK(simulation.failures().empty());
+}
