@@ -3,8 +3,10 @@
 #include "support/fixture.hpp"
 
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <thread>
+#include <vector>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,32 +76,48 @@ TEST_CASE("64 contenders in one process: no overlap, first come first served") {
   CHECK(leaves_no_trace(server, session, path));
 }
 
-TEST_CASE("8 processes: no overlap, tokens in order, nothing left behind") {
-  constexpr int processes = 8;
-  constexpr int acquisitions = 250;
-  testing::TestServer server;
-  const std::string path = fresh_path();
-  const auto log = server.directory() / "grants";
-  std::vector<pid_t> children;
-  for (int i = 0; i < processes; ++i) {
-    const pid_t child = ::fork();  // before this process has a thread of zklock's
-    REQUIRE(child >= 0);
-    if (child == 0) {
-      int status = 1;
+namespace {
+
+/// The lock is handed around by so many processes, each with so many threads that want it so many times; each notes its
+/// grants in a file that all share.
+struct Crowd {
+  int processes;
+  int threads;
+  int acquisitions;  ///< of each thread
+};
+
+bool work(const testing::TestServer& server, const std::string& path, const std::filesystem::path& log,
+          const Crowd& crowd) {
+  const Client client = make_client(server, 20s);
+  std::atomic<int> done{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < crowd.threads; ++i)
+    threads.emplace_back([&] {
       try {
-        const Client client = make_client(server);
         InterProcessMutex mutex{client, path};
         std::ofstream out{log, std::ios::app};
-        for (int n = 0; n < acquisitions; ++n) {
+        for (int n = 0; n < crowd.acquisitions; ++n) {
           const std::unique_lock guard{mutex};
           out << "in " << mutex.fencing_token() << '\n' << std::flush;
           out << "out " << mutex.fencing_token() << '\n' << std::flush;
         }
-        status = 0;
+        ++done;
       } catch (...) {
       }
-      ::_exit(status);
-    }
+    });
+  for (std::thread& each : threads) each.join();
+  return done == crowd.threads;
+}
+
+void check_crowd(const Crowd& crowd) {
+  testing::TestServer server;
+  const std::string path = fresh_path();
+  const auto log = server.directory() / "grants";
+  std::vector<pid_t> children;
+  for (int i = 0; i < crowd.processes; ++i) {
+    const pid_t child = ::fork();  // before this process has a thread of zklock's
+    REQUIRE(child >= 0);
+    if (child == 0) ::_exit(work(server, path, log, crowd) ? 0 : 1);
     children.push_back(child);
   }
   for (const pid_t child : children) {
@@ -121,9 +139,51 @@ TEST_CASE("8 processes: no overlap, tokens in order, nothing left behind") {
     last = token;
     ++count;
   }
-  CHECK(count == 2 * processes * acquisitions);
+  CHECK(count == 2 * crowd.processes * crowd.threads * crowd.acquisitions);
   CHECK(exclusive);
   CHECK(ordered);
   const Client client = make_client(server);
   CHECK(leaves_no_trace(server, connected_session(client), path));
+}
+
+}  // namespace
+
+TEST_CASE("8 processes: no overlap, tokens in order, nothing left behind") {
+  check_crowd({.processes = 8, .threads = 1, .acquisitions = 250});
+}
+
+TEST_CASE("64 processes with 8 threads each: no overlap, tokens in order, nothing left behind") {
+  check_crowd({.processes = 64, .threads = 8, .acquisitions = 4});
+}
+
+TEST_CASE("512 waiters in one process: first come, first served, and each hand-over costs the same") {
+  constexpr int waiters = 512;
+  constexpr int part = 128;
+  testing::TestServer server;
+  const Client client = make_client(server);
+  const Session session = connected_session(client);
+  const std::string path = fresh_path();
+  const InterProcessMutex mutex{client, path};
+  Lease holder = acquire(mutex);
+  std::vector<Pending<Lease>> pending(waiters);
+  for (auto& waiter : pending) mutex.async_acquire(waiter.handler());
+  REQUIRE(eventually([&] { return children_of(session, path).size() == waiters + 1; }));
+  CHECK(server.monitor("zk_watch_count") == 0);
+  std::vector<std::int64_t> requests;
+  std::int64_t last = holder.fencing_token();
+  bool in_order = true;
+  for (int i = 0; i < waiters; ++i) {
+    if (i % part == 0) requests.push_back(server.monitor("zk_packets_received"));
+    holder = Lease{};
+    holder = std::get<1>(pending[static_cast<std::size_t>(i)].get());
+    in_order = in_order && holder.is_held() && holder.fencing_token() > last;
+    last = holder.fencing_token();
+  }
+  requests.push_back(server.monitor("zk_packets_received"));
+  CHECK(in_order);
+  for (std::size_t i = 1; i < requests.size();
+       ++i)  // its delete, and a look at the next node; and renewals, now and then
+    CHECK(requests[i] - requests[i - 1] <= 2 * part + 10);
+  holder = Lease{};
+  CHECK(leaves_no_trace(server, session, path));
 }
