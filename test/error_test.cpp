@@ -83,6 +83,7 @@ constexpr Row rows[] = {
     {"invalid_create_mode", Error::invalid_create_mode, 28, definite},
     {"invalid_transaction", Error::invalid_transaction, 29, definite},
     {"invalid_handler", Error::invalid_handler, 30, definite},
+    {"invalid_permits", Error::invalid_permits, 31, definite},
     {"protocol_error", Error::protocol_error, 40, ambiguous},
     {"invalid_data", Error::invalid_data, 41, definite},
 };

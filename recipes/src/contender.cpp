@@ -22,8 +22,6 @@ namespace {
 
 using Children = std::vector<std::string>;
 
-constexpr int most_rounds = 16;  // of making a directory that is reaped again at once (docs/faults.md 9)
-
 /// What to stand in line for.
 struct LockRequest {
   const std::string& directory;
@@ -100,11 +98,6 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request, const s
   }
 }
 
-/// A new attempt, at the end of the line, may succeed.
-bool may_start_over(error_code error) {
-  return is_retryable(error) || error == Error::session_expired || error == Error::lock_lost;
-}
-
 /// Stands in line until granted.
 Awaitable<Result<Granted>> stand_in_line(ClientHandle client, LockRequest request) {
   detail::RetryLoop loop{client, "acquire", request.directory};
@@ -149,6 +142,10 @@ std::optional<Result<Lease>> enter_again(const LockCore& core, Owner owner, Lock
 }
 
 }  // namespace
+
+bool may_start_over(error_code error) {
+  return is_retryable(error) || error == Error::session_expired || error == Error::lock_lost;
+}
 
 Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, LockKind kind, bool try_once) {
   const auto cancellation = co_await asio::this_coro::cancellation_state;

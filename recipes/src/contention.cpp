@@ -13,6 +13,7 @@ std::string_view to_string(LockKind kind) noexcept {
     case LockKind::mutex: return "mutex";
     case LockKind::read: return "read";
     case LockKind::write: return "write";
+    case LockKind::permit: return "permit";
   }
   return "unknown";
 }
@@ -22,6 +23,7 @@ std::string_view marker_of(LockKind kind) noexcept {
     case LockKind::mutex: return "lock-";
     case LockKind::read: return "__READ__";
     case LockKind::write: return "__WRIT__";
+    case LockKind::permit: return "lease-";
   }
   return {};
 }
@@ -58,7 +60,7 @@ std::optional<Rank> rank_in_line(std::string_view name, LockKind line) {
     const auto sequence = parse_sequence(name, marker_of(kind));
     return sequence ? std::optional<Rank>{{*sequence, name, kind}} : std::nullopt;
   };
-  if (line == LockKind::mutex) return rank_as(LockKind::mutex);
+  if (line == LockKind::mutex || line == LockKind::permit) return rank_as(line);
   const auto read = rank_as(LockKind::read);
   return read ? read : rank_as(LockKind::write);
 }

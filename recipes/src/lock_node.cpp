@@ -8,7 +8,7 @@ namespace zklock {
 
 namespace {
 
-constexpr std::array kinds{LockKind::mutex, LockKind::read, LockKind::write};
+constexpr std::array kinds{LockKind::mutex, LockKind::read, LockKind::write, LockKind::permit};
 
 bool in_one_line(LockKind one, LockKind other) {
   const auto reads_or_writes = [](LockKind kind) { return kind == LockKind::read || kind == LockKind::write; };

@@ -1,5 +1,7 @@
-// Reading a lock's line.
+// Reading a lock's line, and who holds the permits of a semaphore.
 #pragma once
+
+#include "semaphore_core.hpp"
 
 #include <zklock/client.hpp>
 #include <zklock/detail/spawn.hpp>
@@ -15,5 +17,9 @@ namespace zklock {
 [[nodiscard]] Awaitable<Result<std::vector<Participant>>> list_participants(ClientHandle client, std::string directory,
                                                                             LockKind line,
                                                                             std::optional<LockKind> only);
+
+/// Every node among a semaphore's leases, oldest first.
+[[nodiscard]] Awaitable<Result<std::vector<Participant>>> list_permit_holders(
+    std::shared_ptr<detail::SemaphoreCore> semaphore);
 
 }  // namespace zklock

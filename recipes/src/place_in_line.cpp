@@ -16,7 +16,13 @@ std::string protected_name(std::string_view marker) {
   return name;
 }
 
-Awaitable<void> find_and_remove(Session session, std::string directory, std::string prefix) {
+using Company = std::shared_ptr<const void>;  // of a coroutine, to its end
+
+Awaitable<void> remove(Session session, std::string path, Company) {
+  co_await remove_for_sure(std::move(session), std::move(path));
+}
+
+Awaitable<void> find_and_remove(Session session, std::string directory, std::string prefix, Company) {
   auto found = co_await find_own_node(session, directory, prefix);
   if (found && !found->path.empty()) co_await remove_for_sure(session, found->path);
 }
@@ -32,6 +38,7 @@ struct PlaceInLine::State : std::enable_shared_from_this<State> {
   std::string prefix;
   std::string data;
   std::string number;
+  Company company = {};
   Phase phase = Phase::idle;
   error_code error = {};
   CreateResult node = {};
@@ -47,9 +54,12 @@ struct PlaceInLine::State : std::enable_shared_from_this<State> {
 
   void leave() {
     left = true;
-    if (phase == Phase::in_line) return remove_in_background(session, node.path);
-    if (phase == Phase::failed && outcome_of(error) == Outcome::ambiguous)
-      spawn_detached(session.get_executor(), find_and_remove(session, directory, prefix));
+    if (phase == Phase::requested) return;  // the answer comes back here
+    Company leaving = std::exchange(company, nullptr);
+    if (phase == Phase::in_line)
+      spawn_detached(session.get_executor(), remove(session, node.path, std::move(leaving)));
+    else if (phase == Phase::failed && outcome_of(error) == Outcome::ambiguous)
+      spawn_detached(session.get_executor(), find_and_remove(session, directory, prefix, std::move(leaving)));
   }
 };
 
@@ -64,6 +74,8 @@ PlaceInLine::PlaceInLine(Session session, std::string directory, std::string_vie
 }
 
 PlaceInLine::~PlaceInLine() { state_->leave(); }
+
+void PlaceInLine::keep_meanwhile(std::shared_ptr<const void> thing) { state_->company = std::move(thing); }
 
 void PlaceInLine::request() {
   state_->phase = State::Phase::requested;
@@ -91,11 +103,13 @@ Awaitable<error_code> PlaceInLine::recover() {
 }
 
 error_code PlaceInLine::error() const { return state_->error; }
+bool PlaceInLine::is_in_line() const { return state_->phase == State::Phase::in_line; }
 const CreateResult& PlaceInLine::node() const { return state_->node; }
 std::string PlaceInLine::name() const { return std::string{node_name(state_->node.path)}; }
 
 CreateResult PlaceInLine::keep() {
   state_->phase = State::Phase::kept;
+  state_->company.reset();
   return state_->node;
 }
 

@@ -23,6 +23,9 @@ class PlaceInLine {
   ~PlaceInLine();
   PlaceInLine(PlaceInLine&&) = delete;
 
+  /// Something to keep until the node is certain not to exist, or is a lease's.
+  void keep_meanwhile(std::shared_ptr<const void> thing);
+
   /// Puts the create on the wire. Its outcome is known when the reply of a request made after it is there.
   void request();
   /// After an ambiguous outcome: finds the node if it was made after all.
@@ -30,6 +33,7 @@ class PlaceInLine {
 
   /// Of the last request; success: we stand in line.
   [[nodiscard]] error_code error() const;
+  [[nodiscard]] bool is_in_line() const;
   /// With the server's digits.
   [[nodiscard]] const CreateResult& node() const;
   [[nodiscard]] std::string name() const;

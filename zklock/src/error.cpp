@@ -80,6 +80,7 @@ constexpr Row table[] = {
     {invalid_create_mode, definite, none, "invalid create mode"},
     {invalid_transaction, definite, none, "invalid transaction"},
     {invalid_handler, definite, none, "invalid handler: it is empty"},
+    {invalid_permits, definite, none, "invalid number of permits: less than one, or more than there can be"},
     {protocol_error, ambiguous, none, "the server's answer makes no sense; is it a ZooKeeper server?"},
     {invalid_data, definite, none, "the node's data is not what it was read as"},
 };

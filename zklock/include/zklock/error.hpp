@@ -75,6 +75,7 @@ enum class Error : int {
   invalid_create_mode = 28,
   invalid_transaction = 29,
   invalid_handler = 30,
+  invalid_permits = 31,
   // zklock: the rest
   protocol_error = 40,  ///< the server answered what it cannot mean
   invalid_data = 41,    ///< a node's data is not what it was read as

@@ -1,4 +1,4 @@
-// The kinds of locks that stand in line for a path.
+// The kinds of locks, and of nodes that stand for them.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,12 @@
 
 namespace zklock {
 
-/// Mutexes make one line; readers and writers together make another.
+/// Mutexes make one line; readers and writers together make another. Permits make none.
 enum class LockKind : std::uint8_t {
   mutex,  ///< InterProcessMutex
   read,   ///< the read lock of an InterProcessReadWriteLock
-  write   ///< the write lock of one
+  write,  ///< the write lock of one
+  permit  ///< one of an InterProcessSemaphore's
 };
 
 [[nodiscard]] std::string_view to_string(LockKind kind) noexcept;

@@ -1,0 +1,167 @@
+// InterProcessSemaphore while servers and sessions die.
+#include "support/catch.hpp"
+#include "support/fixture.hpp"
+#include "support/frame_proxy.hpp"
+#include "support/semaphore.hpp"
+
+#include <algorithm>
+
+using namespace zklock;
+using namespace zklock::test;
+
+namespace {
+
+/// A client that sees all, and one whose link can be cut.
+struct Fixture {
+  testing::TestServer server;
+  FrameProxy proxy{server.port()};
+  Client observing = make_client(server, 9s);
+  Session observer = connected_session(observing);
+  Client client{{.connect_string = proxy.address(),
+                 .session_timeout = 9s,
+                 .retry = ExponentialBackoffRetry{.base = 20ms, .max_retries = 8}}};
+  Session session = connected_session(client);
+  std::string path = "/semaphores/a";
+  InterProcessSemaphore theirs{observing, path, 2};
+  InterProcessSemaphore semaphore{client, path, 2};
+
+  [[nodiscard]] std::vector<std::string> leases() const { return children_of(observer, path + "/leases"); }
+  [[nodiscard]] std::size_t in_line() const { return children_of(observer, path + "/locks").size(); }
+  [[nodiscard]] bool nothing_left() const { return semaphore_leaves_no_trace(server, observer, path); }
+  [[nodiscard]] error_code remove(const std::string& node) const {
+    return std::get<0>(outcome_of_operation<>([&](auto token) { observer.async_remove(node, std::move(token)); }));
+  }
+  void end(const Session& victim) {
+    const SessionCredentials credentials = victim.credentials();
+    server.end_session(credentials.id, {credentials.password.data(), credentials.password.size()});
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a server lost while a permit is made leaves no orphan, and all are let in later",
+                 "[faults]") {
+  const Lease keeps_the_directory = acquire(theirs);
+  // All stand in line behind us, so that the first create to come is that of a permit.
+  std::optional<Lease> ahead = acquire(InterProcessMutex{observing, path + "/locks"});
+  std::vector<Pending<Lease>> pending(10);
+  for (std::size_t i = 0; i < pending.size(); ++i) semaphore.async_acquire(pending[i].handler());
+  REQUIRE(eventually([&] { return in_line() == 1 + pending.size(); }));
+  const CutPoint point = GENERATE(CutPoint::before_request, CutPoint::after_request, CutPoint::before_reply);
+  proxy.cut_at({.opcode = Opcode::create2, .point = point});
+  ahead.reset();
+  REQUIRE(eventually([&] { return proxy.cuts() == 1; }));
+  SECTION("the link alone") {}
+  SECTION("the server, too") {
+    server.kill();
+    server.start();
+  }
+  for (auto& each : pending) {
+    const auto [error, lease] = each.get();
+    REQUIRE_FALSE(error);
+    CHECK(lease.is_held());
+    REQUIRE(eventually([&] { return observer.state() == SessionState::connected; }));
+    CHECK(leases().size() <= 3);  // two permits, and that of who waits
+  }
+  CHECK(client.session() == session);
+  CHECK(eventually([&] { return leases().size() == 1 && in_line() == 0 && server.monitor("zk_watch_count") == 0; }));
+}
+
+TEST_CASE_METHOD(Fixture, "a permit given back while the server is away lets the waiter in when it is back",
+                 "[faults]") {
+  std::vector<Lease> held = theirs.acquire_many(2);
+  Pending<Lease> waiter;
+  semaphore.async_acquire(waiter.handler());
+  REQUIRE(eventually([&] { return leases().size() == 3; }));
+  server.kill();
+  held.pop_back();
+  CHECK_FALSE(waiter.ready(50ms));
+  server.start();
+  const auto [error, lease] = waiter.get();
+  REQUIRE_FALSE(error);
+  CHECK(lease.is_held());
+  CHECK(held.front().state() != LeaseState::lost);
+}
+
+TEST_CASE_METHOD(Fixture, "a waiter for permits whose session is ended starts over", "[faults]") {
+  std::vector<Lease> held = theirs.acquire_many(2);
+  Pending<std::vector<Lease>> waiter;
+  semaphore.async_acquire_many(2, waiter.handler());
+  REQUIRE(eventually([&] { return leases().size() == 4; }));
+  end(session);
+  REQUIRE(eventually([&] { return session.state() == SessionState::expired && leases().size() == 4; }));
+  held.clear();
+  const auto [error, leases_of_two] = waiter.get();
+  REQUIRE_FALSE(error);
+  CHECK(leases_of_two.size() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "permits whose session is ended are lost, and free for others", "[faults]") {
+  std::vector<Lease> held = semaphore.acquire_many(2);
+  Pending<> lost;
+  held.front().async_wait_lost(lost.handler());
+  end(session);
+  CHECK_FALSE(std::get<0>(lost.get()));
+  CHECK(held.back().state() == LeaseState::lost);
+  CHECK(std::get<0>(outcome_of_operation<>([&](auto token) { held.back().async_release(std::move(token)); })) ==
+        Error::lock_lost);
+  CHECK(theirs.acquire_many(2).size() == 2);
+  held.clear();
+  CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "a waiter whose nodes an operator deletes starts over, and leaves none behind", "[faults]") {
+  std::vector<Lease> held = theirs.acquire_many(2);
+  Pending<std::vector<Lease>> waiter;
+  semaphore.async_acquire_many(2, waiter.handler());
+  REQUIRE(eventually([&] { return leases().size() == 4 && server.monitor("zk_watch_count") == 1; }));
+  const auto is_held = [&](const std::string& name) {
+    return std::ranges::any_of(held, [&](const Lease& lease) { return lease.node_path().ends_with(name); });
+  };
+  auto waiting = leases();
+  std::erase_if(waiting, is_held);
+  REQUIRE(waiting.size() == 2);
+  SECTION("one of them") { REQUIRE_FALSE(remove(path + "/leases/" + waiting[0])); }
+  SECTION("all leases and their directory") {
+    Transaction all;
+    for (const std::string& name : leases()) all.remove(path + "/leases/" + name);
+    all.remove(path + "/leases");
+    REQUIRE_FALSE(std::get<0>(
+        outcome_of_operation<TransactionResults>([&](auto token) { observer.async_commit(all, std::move(token)); })));
+  }
+  // The waiter's nodes are others now.
+  const auto starts_over = [&] {
+    const auto now = leases();
+    return waiter.ready() || (now.size() == 4 && std::ranges::find(now, waiting[0]) == now.end() &&
+                              std::ranges::find(now, waiting[1]) == now.end());
+  };
+  REQUIRE(eventually(starts_over));
+  held.clear();
+  {
+    const auto [error, leases_of_two] = waiter.get();
+    REQUIRE_FALSE(error);
+    CHECK(leases_of_two.size() == 2);
+  }
+  CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "a deadline for permits holds while the server is away, and leaves no trace when it is back",
+                 "[faults]") {
+  const Lease holder = acquire(theirs);
+  const auto wait = 300ms;
+  Pending<std::vector<Lease>> waiter;
+  SECTION("from the start") { server.pause(); }
+  SECTION("while it waits for permits") {
+    semaphore.async_acquire_many(2, wait, waiter.handler());
+    REQUIRE(eventually([&] { return leases().size() == 3; }));
+    server.pause();
+  }
+  const auto start = std::chrono::steady_clock::now();
+  Pending<std::vector<Lease>> second;
+  semaphore.async_acquire_many(2, wait, second.handler());
+  CHECK(std::get<0>(second.get()) == Error::timed_out);
+  CHECK(std::chrono::steady_clock::now() - start < wait + 1s);
+  server.resume();
+  REQUIRE(eventually([&] { return observer.state() == SessionState::connected; }));
+  CHECK(eventually([&] { return leases().size() == 1 && in_line() == 0 && server.monitor("zk_watch_count") == 0; }));
+}

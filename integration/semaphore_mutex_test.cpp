@@ -1,0 +1,197 @@
+// InterProcessSemaphoreMutex against a healthy server, and with sessions that end.
+#include "support/catch.hpp"
+#include "support/fixture.hpp"
+#include "support/semaphore.hpp"
+
+#include <zklock/recipes/inter_process_semaphore_mutex.hpp>
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+using namespace zklock;
+using namespace zklock::test;
+
+namespace {
+
+struct Fixture {
+  testing::TestServer& server = shared_server();
+  Client client = make_client(server);
+  Session session = connected_session(client);
+  std::string path = fresh_path();
+  InterProcessSemaphoreMutex mutex{client, path};
+
+  [[nodiscard]] std::size_t in_line() const { return children_of(session, path + "/locks").size(); }
+  [[nodiscard]] bool nothing_left() const { return semaphore_leaves_no_trace(server, session, path); }
+  [[nodiscard]] Session end_session() const {
+    const Session victim = connected_session(client);
+    const SessionCredentials credentials = victim.credentials();
+    server.end_session(credentials.id, {credentials.password.data(), credentials.password.size()});
+    return victim;
+  }
+};
+
+/// What `call` throws; success if nothing.
+template <class Call>
+error_code thrown_by(Call&& call) {
+  try {
+    std::forward<Call>(call)();
+  } catch (const boost::system::system_error& error) {
+    return error.code();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a semaphore mutex is a lock of the standard library, held by one at a time") {
+  InterProcessSemaphoreMutex other{client, path};
+  CHECK_FALSE(mutex.is_acquired_in_this_process());
+  {
+    const std::unique_lock guard{mutex};
+    CHECK(mutex.is_acquired_in_this_process());
+    CHECK(mutex.fencing_token() > 0);
+    CHECK(other.fencing_token() == 0);
+    CHECK_FALSE(other.try_lock());
+    CHECK_FALSE(other.try_lock_for(20ms));
+    CHECK_FALSE(other.try_lock_until(std::chrono::steady_clock::now() + 20ms));
+    CHECK_FALSE(other.acquire(20ms));
+  }
+  {
+    const std::unique_lock guard{other, 10s};
+    CHECK(guard.owns_lock());
+  }
+  CHECK(nothing_left());
+  CHECK_FALSE(mutex.is_acquired_in_this_process());
+  CHECK(mutex.fencing_token() == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a semaphore mutex is not entered again: who has it waits, and is told if that is for ever") {
+  mutex.acquire();
+  const std::int64_t token = mutex.fencing_token();
+  CHECK(thrown_by([&] { mutex.acquire(); }) == Error::would_deadlock);
+  CHECK(thrown_by([&] { mutex.lock(); }) == Error::would_deadlock);
+  CHECK_FALSE(mutex.acquire(30ms));
+  CHECK_FALSE(mutex.try_lock());
+  CHECK(mutex.fencing_token() == token);  // a wait in vain does not harm what is held
+  mutex.release();
+  CHECK(mutex.try_lock());
+  mutex.unlock();
+  CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "a semaphore mutex is released by any thread, and once") {
+  CHECK(thrown_by([&] { mutex.release(); }) == Error::not_owner);
+  CHECK(thrown_by([&] { mutex.unlock(); }) == Error::not_owner);
+  mutex.acquire();
+  std::thread waiter{[&] {
+    mutex.acquire();  // by the same object, and another thread
+    mutex.release();
+  }};
+  REQUIRE(eventually([&] { return in_line() == 1; }));
+  std::thread{[&] { mutex.release(); }}.join();
+  waiter.join();
+  CHECK(thrown_by([&] { mutex.release(); }) == Error::not_owner);
+  CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "a semaphore mutex is acquired asynchronously, too, and its holder can be read") {
+  Lease lease =
+      std::get<1>(outcome_of_operation<Lease>([&](auto token) { mutex.async_acquire(10s, std::move(token)); }));
+  CHECK(lease.is_held());
+  CHECK(mutex.is_acquired_in_this_process());
+  CHECK(thrown_by([&] { mutex.release(); }) == Error::not_owner);  // it is the lease's
+  const auto holders = std::get<1>(
+      outcome_of_operation<std::vector<Participant>>([&](auto token) { mutex.async_participants(std::move(token)); }));
+  REQUIRE(holders.size() == 1);
+  CHECK(holders.front().fencing_token == lease.fencing_token());
+  Pending<Lease> waiter;
+  mutex.async_acquire(waiter.handler());
+  CHECK_FALSE(waiter.ready(50ms));
+  lease = Lease{};
+  CHECK(std::get<1>(waiter.get()).is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "a semaphore mutex releases what it holds when it goes") {
+  {
+    InterProcessSemaphoreMutex temporary{client, path};
+    temporary.acquire();
+    InterProcessSemaphoreMutex moved{std::move(temporary)};
+    CHECK(mutex.is_acquired_in_this_process());
+  }
+  CHECK(mutex.acquire(10s));
+  mutex.release();
+  CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "who has lost a semaphore mutex is told, and gives back nothing of another thread's") {
+  mutex.acquire();
+  const std::int64_t token = mutex.fencing_token();
+  const Session lost = end_session();
+  REQUIRE(eventually([&] { return is_final(lost.state()); }));
+  CHECK(mutex.fencing_token() == 0);
+  CHECK_FALSE(mutex.is_acquired_in_this_process());
+  CHECK(thrown_by([&] { mutex.acquire(); }) == Error::lock_lost);
+  CHECK(thrown_by([&] { static_cast<void>(mutex.try_lock()); }) == Error::lock_lost);
+  std::thread next{[&] {
+    mutex.acquire();
+    CHECK(mutex.fencing_token() > token);
+  }};
+  next.join();
+  CHECK(mutex.fencing_token() == 0);
+  CHECK(thrown_by([&] { mutex.release(); }) == Error::lock_lost);
+  CHECK(mutex.is_acquired_in_this_process());  // by the other thread
+  CHECK(mutex.fencing_token() > token);
+  mutex.release();  // which any thread may do
+  CHECK(thrown_by([&] { mutex.release(); }) == Error::not_owner);
+  CHECK(mutex.acquire(10s));
+  mutex.release();
+}
+
+TEST_CASE_METHOD(Fixture, "a waiter for a semaphore mutex is let in when the holder's session ends") {
+  const Client other = make_client(server);
+  InterProcessSemaphoreMutex theirs{other, path};
+  mutex.acquire();
+  const std::int64_t token = mutex.fencing_token();
+  std::thread waiter{[&] { theirs.acquire(); }};
+  REQUIRE(eventually([&] { return children_of(connected_session(other), path + "/locks").size() == 1; }));
+  static_cast<void>(end_session());
+  waiter.join();
+  CHECK(theirs.fencing_token() > token);
+  theirs.release();
+  CHECK(thrown_by([&] { mutex.release(); }) == Error::lock_lost);
+}
+
+TEST_CASE_METHOD(Fixture, "10 threads with one semaphore mutex, and two clients: no overlap, tokens in order") {
+  const Client other = make_client(server);
+  InterProcessSemaphoreMutex theirs{other, path};
+  std::atomic<int> inside{0};
+  std::atomic<int> overlaps{0};
+  std::atomic<int> disorder{0};
+  std::atomic<std::int64_t> last{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 10; ++i)
+    threads.emplace_back([&, &lock = i % 2 ? mutex : theirs] {
+      for (int turn = 0; turn < 10; ++turn) {
+        const std::unique_lock guard{lock};
+        if (++inside != 1) ++overlaps;
+        const std::int64_t token = lock.fencing_token();
+        if (last.exchange(token) >= token) ++disorder;
+        --inside;
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  CHECK(overlaps == 0);
+  CHECK(disorder == 0);
+  CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "a semaphore mutex in a namespace works there") {
+  InterProcessSemaphoreMutex inside{client.using_namespace("apart"), path};
+  inside.acquire();
+  CHECK(children_of(session, "/apart" + path + "/leases").size() == 1);
+  CHECK(mutex.try_lock());
+  mutex.unlock();
+  inside.release();
+  CHECK(thrown_by([&] { InterProcessSemaphoreMutex(client, "relative"); }) == Error::invalid_lock_path);
+}

@@ -1,0 +1,23 @@
+// What the tests of semaphores have in common.
+#pragma once
+
+#include "fixture.hpp"
+
+#include <zklock/recipes/inter_process_semaphore.hpp>
+
+namespace zklock::test {
+
+inline Lease acquire(const InterProcessSemaphore& semaphore) {
+  auto [error, lease] =
+      outcome_of_operation<Lease>([&](auto token) { semaphore.async_acquire(30s, std::move(token)); });
+  if (error) throw boost::system::system_error{error, "acquire " + semaphore.path()};
+  return std::move(lease);
+}
+
+/// Nothing is left of a semaphore: nobody in line, no permit, and no watch in the server.
+inline bool semaphore_leaves_no_trace(const testing::TestServer& server, const Session& session,
+                                      const std::string& path) {
+  return leaves_no_trace(server, session, path + "/locks") && leaves_no_trace(server, session, path + "/leases");
+}
+
+}  // namespace zklock::test

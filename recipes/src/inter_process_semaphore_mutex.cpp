@@ -1,0 +1,106 @@
+#include "semaphore_core.hpp"
+
+#include <zklock/detail/blocking.hpp>
+#include <zklock/detail/existing.hpp>
+#include <zklock/recipes/inter_process_semaphore_mutex.hpp>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+namespace zklock {
+
+using detail::existing;
+
+namespace {
+
+[[noreturn]] void fail(Error error, const std::string& path) {
+  throw boost::system::system_error{make_error_code(error), "lock " + path};
+}
+
+}  // namespace
+
+/// What blocking calls of one object have acquired. At most one of them is not lost; those that are stay until their
+/// threads release them, so that none of these gives back what another thread has acquired since.
+///
+/// Threads: any.
+class InterProcessSemaphoreMutex::Held {
+ public:
+  /// Of the calling thread; nothing: it has acquired nothing.
+  [[nodiscard]] std::optional<LeaseState> own_state() const {
+    const std::lock_guard lock{mutex_};
+    const auto own = leases_.find(Owner::this_thread());
+    return own == leases_.end() ? std::nullopt : std::optional{own->second.state()};
+  }
+
+  void add(Lease lease) {
+    const std::lock_guard lock{mutex_};
+    leases_.insert_or_assign(Owner::this_thread(), std::move(lease));
+  }
+
+  /// Takes out what the calling thread may give back. Throws Error::not_owner.
+  [[nodiscard]] Lease take(const std::string& path) {
+    const std::lock_guard lock{mutex_};
+    const auto found = find();
+    if (found == leases_.end()) fail(Error::not_owner, path);
+    return std::move(leases_.extract(found).mapped());
+  }
+
+  [[nodiscard]] std::int64_t fencing_token() const {
+    const std::lock_guard lock{mutex_};
+    const auto found = find();
+    return found == leases_.end() || found->second.state() == LeaseState::lost ? 0 : found->second.fencing_token();
+  }
+
+ private:
+  /// The thread's own, else the one that is not lost, else any.
+  [[nodiscard]] std::map<Owner, Lease>::const_iterator find() const {
+    const auto own = leases_.find(Owner::this_thread());
+    if (own != leases_.end()) return own;
+    const auto live =
+        std::ranges::find_if(leases_, [](const auto& entry) { return entry.second.state() != LeaseState::lost; });
+    return live != leases_.end() ? live : leases_.begin();
+  }
+
+  mutable std::mutex mutex_;
+  std::map<Owner, Lease> leases_;  // by who acquired them
+};
+
+InterProcessSemaphoreMutex::InterProcessSemaphoreMutex(const ClientHandle& client, std::string path)
+    : semaphore_{client, std::move(path), 1}, held_{std::make_shared<Held>()} {}
+
+void InterProcessSemaphoreMutex::acquire() { static_cast<void>(acquire(detail::Patience{})); }
+
+bool InterProcessSemaphoreMutex::acquire(detail::Patience patience) {
+  detail::refuse_after_fork(existing(semaphore_.core_));
+  const auto own = held_->own_state();
+  if (own == LeaseState::lost) fail(Error::lock_lost, path());
+  if (own && patience.kind == detail::Patience::Kind::forever) fail(Error::would_deadlock, path());
+  auto lease = semaphore_.acquire(patience);
+  if (!lease) return false;
+  held_->add(std::move(*lease));
+  return true;
+}
+
+void InterProcessSemaphoreMutex::release() {
+  detail::refuse_after_fork(existing(semaphore_.core_));
+  const auto& client = semaphore_.core_->client();
+  if (client.blocking_would_deadlock()) fail(Error::would_deadlock, path());
+  Lease lease = held_->take(path());
+  const auto outcome =
+      detail::block_on(client.get_executor(), [&](auto token) { lease.async_release(std::move(token)); });
+  if (outcome.error) throw boost::system::system_error{outcome.error, "lock " + path()};
+}
+
+void InterProcessSemaphoreMutex::unlock() {
+  detail::refuse_after_fork(existing(semaphore_.core_));
+  static_cast<void>(held_->take(path()));
+}
+
+bool InterProcessSemaphoreMutex::is_acquired_in_this_process() const {
+  return semaphore_.core_ && semaphore_.core_->leases()->is_held(LockKind::permit);
+}
+
+std::int64_t InterProcessSemaphoreMutex::fencing_token() const { return held_ ? held_->fencing_token() : 0; }
+
+}  // namespace zklock

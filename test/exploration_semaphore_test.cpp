@@ -1,0 +1,172 @@
+// InterProcessSemaphore under every fault at every step.
+#include "support/catch.hpp"
+#include "support/exploration.hpp"
+
+#include <zklock/recipes/inter_process_semaphore.hpp>
+#include <zklock/testing/exploration.hpp>
+
+#include <memory>
+#include <set>
+#include <vector>
+
+using namespace zklock;
+using namespace zklock::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string directory = "/locks/seats";
+const std::string count_node = "/counts/seats";
+
+ClientConfig patient() { return {.session_timeout = 10s, .retry = ExponentialBackoffRetry{20ms, 8}}; }
+
+/// Fails the simulation when more permits are given out than there are, by the ensemble's own truth (as LockWatch), and
+/// when there is a permit that nobody was given, except for who is first in line.
+class PermitWatch {
+ public:
+  PermitWatch(Simulation& simulation, std::int32_t permits) : simulation_{simulation}, permits_{permits} {}
+
+  void raise(std::int32_t permits) { permits_ = permits; }
+  void granted(const std::string& who, const std::vector<Lease>& leases) {
+    for (const Lease& lease : leases) {
+      given_.insert(lease.node_path());
+      held_.insert(lease.node_path());
+    }
+    std::int32_t live = 0;  // nodes of sessions that have ended are gone, though their news may be on their way
+    for (const FakeNode& node : simulation_.ensemble().nodes()) live += held_.contains(node.path);
+    if (live > permits_) simulation_.fail(who + " is given a permit too many");
+  }
+  void released(const std::vector<Lease>& leases) {
+    for (const Lease& lease : leases) held_.erase(lease.node_path());
+  }
+
+  /// Permits are made, and taken back, only by who holds the mutex.
+  [[nodiscard]] bool only_the_first_in_line_tries() const {
+    const auto nodes = simulation_.ensemble().nodes();
+    const FakeNode* first = nullptr;
+    for (const FakeNode& node : nodes)
+      if (node.path.starts_with(directory + "/locks/") && (!first || node.stat.czxid < first->stat.czxid))
+        first = &node;
+    return std::ranges::all_of(nodes, [&](const FakeNode& node) {
+      return !node.path.starts_with(directory + "/leases/") || given_.contains(node.path) ||
+             (first && first->stat.ephemeral_owner == node.stat.ephemeral_owner);
+    });
+  }
+
+ private:
+  Simulation& simulation_;
+  std::int32_t permits_;
+  std::set<std::string> given_;
+  std::set<std::string> held_;
+};
+
+/// One who takes permits, works for a while, and gives them back.
+struct Guest {
+  std::string name;
+  std::int32_t wants = 1;
+  std::chrono::milliseconds comes_after{0};
+  std::chrono::milliseconds works_for{1'000};
+  enum class Patience { endless, limited, none } patience = Patience::endless;
+};
+
+struct Place {
+  std::int32_t permits = 1;
+  enum class Count { fixed, shared } count = Count::fixed;
+  std::chrono::milliseconds raised_after{500};  ///< by one, if it is shared
+};
+
+InterProcessSemaphore semaphore_of(Client& client, Place place) {
+  if (place.count == Place::Count::fixed) return {client, directory, place.permits};
+  return {client, directory, SharedPermits{.path = count_node, .seed = place.permits}};
+}
+
+asio::awaitable<void> visit(Simulation& simulation, std::shared_ptr<PermitWatch> watch, Place place, Guest self) {
+  co_await test::pause(self.comes_after);
+  const InterProcessSemaphore semaphore = semaphore_of(simulation.client(self.name, patient()), place);
+  const std::chrono::milliseconds wait = self.patience == Guest::Patience::limited ? 2s : 0s;
+  const bool for_ever = self.patience == Guest::Patience::endless;
+  // One try may still wait for a connection.
+  const OperationTraits traits{"acquire", wait};
+  auto acquiring = simulation.operation<std::vector<Lease>>(self.name, traits, [&](auto token) {
+    if (for_ever) {
+      semaphore.async_acquire_many(self.wants, std::move(token));
+    } else {
+      semaphore.async_acquire_many(self.wants, wait, std::move(token));
+    }
+  });
+  auto [error, leases] = co_await std::move(acquiring);
+  if (leases.size() != (error ? 0 : static_cast<std::size_t>(self.wants)))
+    simulation.fail(self.name + " is given a part of what it wants");
+  if (error) co_return;
+  watch->granted(self.name, leases);
+  co_await test::pause(self.works_for);
+  watch->released(leases);
+  auto releasing =
+      simulation.operation<>(self.name, {.name = "release", .can_be_cancelled = false},
+                             [&lease = leases.front()](auto token) { lease.async_release(std::move(token)); });
+  co_await std::move(releasing);  // the rest in the background
+}
+
+Scenario scenario_of(const Place& place, const std::vector<Guest>& guests) {
+  return [place, guests](Simulation& simulation) {
+    const auto watch = std::make_shared<PermitWatch>(simulation, place.permits);
+    simulation.invariant("idle clients watch nothing",
+                         [&simulation] { return test::idle_clients_watch_nothing(simulation); });
+    simulation.invariant("only the holder of the mutex has nodes that are no permits",
+                         [watch] { return watch->only_the_first_in_line_tries(); });
+    for (const Guest& each : guests)
+      simulation.actor([&simulation, watch, place, each] { return visit(simulation, watch, place, each); });
+    if (place.count == Place::Count::fixed) return;
+    simulation.after(place.raised_after, [&simulation, watch, permits = place.permits] {
+      const auto nodes = simulation.ensemble().nodes();
+      if (std::ranges::none_of(nodes, [](const FakeNode& node) { return node.path == count_node; })) return;
+      watch->raise(permits + 1);
+      simulation.ensemble().set_data(count_node, {0, 0, 0, static_cast<char>(permits + 1)});
+    });
+  };
+}
+
+void check(const Place& place, const std::vector<Guest>& guests, std::size_t pairs) {
+  test::check_exploration(scenario_of(place, guests), pairs);
+}
+
+}  // namespace
+
+TEST_CASE("one permit is given to one at a time whatever fails") {
+  check({.permits = 1}, {{.name = "a"}, {.name = "b", .comes_after = 100ms}}, 400);
+}
+
+TEST_CASE("two who want all permits take turns whatever fails") {
+  check({.permits = 2}, {{.name = "a", .wants = 2}, {.name = "b", .wants = 2}}, 400);
+}
+
+TEST_CASE("permits are given to so many whatever fails") {
+  check({.permits = 2},
+        {{.name = "a"}, {.name = "b", .wants = 2, .comes_after = 100ms}, {.name = "c", .comes_after = 200ms}}, 400);
+}
+
+TEST_CASE("who wants permits in vain leaves no trace whatever fails") {
+  check({.permits = 2},
+        {{.name = "a", .works_for = 5s},
+         {.name = "b", .wants = 2, .comes_after = 100ms, .patience = Guest::Patience::limited},
+         {.name = "c", .wants = 2, .comes_after = 3s, .patience = Guest::Patience::none}},
+        400);
+}
+
+TEST_CASE("a number of permits that is raised lets in so many more whatever fails") {
+  check({.permits = 1, .count = Place::Count::shared},
+        {{.name = "a", .works_for = 2s}, {.name = "b", .comes_after = 100ms, .works_for = 2s}}, 400);
+}
+
+TEST_CASE("a number of permits that is raised at any moment lets in who waits") {
+  for (auto moment = 100ms; moment < 140ms; ++moment) {
+    INFO(moment.count() << " ms");
+    Simulation simulation{1, {.latency = 1ms}};
+    scenario_of({.permits = 1, .count = Place::Count::shared, .raised_after = moment},
+                {{.name = "a", .works_for = 5s},
+                 {.name = "b", .comes_after = 100ms, .patience = Guest::Patience::limited}})(simulation);
+    simulation.run();
+    CHECK(simulation.failures().empty());
+    for (const Simulation::Operation& operation : simulation.operations()) CHECK_FALSE(operation.outcome);
+  }
+}
