@@ -4,6 +4,7 @@
 #include "support/program.hpp"
 
 #include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/inter_process_semaphore.hpp>
 #include <zklock/recipes/revocation.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -326,4 +327,71 @@ TEST_CASE_METHOD(Fixture, "zklock run --shared runs beside other readers, --excl
   writer.end_input();
   CHECK(writer.wait() == 0);
   CHECK(zklock({"run", path, "--shared", "--exclusive", "--", "true"}).status == 64);
+}
+
+TEST_CASE_METHOD(Fixture, "zklock run --permits runs as many together, ls and revoke show and ask those who hold one") {
+  Program one = run({"--permits", "2", "--revocable"});
+  static_cast<void>(one.line());
+  Program two = run({"--permits", "2"});
+  static_cast<void>(two.line());
+  CHECK(zklock({"run", path, "--permits", "2", "--timeout", "0s", "--", "true"}).status == 75);
+  Program three = run({"--permits", "2"});
+  REQUIRE(in_line(4));  // with a place in line, and a node among the permits that is none yet
+  const auto table = rows();
+  const auto row_is = [&](std::size_t row, const std::string& state, const std::string& kind) {
+    return table[row][0] == std::to_string(row) && table[row][1] == state && table[row][7] == kind;
+  };
+  CHECK(row_is(1, "holder", "permit"));
+  CHECK(row_is(2, "holder", "permit"));
+  CHECK(row_is(3, "waiting", "permit"));
+  CHECK(row_is(4, "waiting", "mutex"));
+  CHECK(table[1][8].starts_with("leases/"));
+  CHECK(table[4][8].starts_with("locks/"));
+  CHECK(table[3][4] == table[4][4]);
+
+  const Outcome outcome = zklock({"revoke", path});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.says(table[1][8]));
+  CHECK(outcome.says(table[2][8]));
+  CHECK_FALSE(outcome.says(table[3][8]));
+  CHECK(one.wait() == 128 + SIGTERM);
+  static_cast<void>(three.line());
+  two.end_input();
+  three.end_input();
+  CHECK(two.wait() == 0);
+  CHECK(three.wait() == 0);
+  CHECK(zklock({"run", path, "--permits", "0", "--", "true"}).status == 64);
+  CHECK(zklock({"run", path, "--permits", "2", "--shared", "--", "true"}).status == 64);
+}
+
+TEST_CASE_METHOD(Fixture, "zklock doctor says who waits for a permit, and which permit never comes back") {
+  InterProcessSemaphore semaphore{client, path, 1};
+  Lease permit = semaphore.acquire();
+  CHECK(doctor({"--wait", "10ms"}).status == 0);
+  SECTION("a line that does not move") {
+    Pending<Lease> next;
+    semaphore.async_acquire(next.handler());
+    REQUIRE(in_line(3));
+    const Outcome outcome = doctor({"--wait", "50ms"});
+    CHECK(outcome.status == found);
+    CHECK(outcome.says("problem: stuck: " + path + "/locks/"));
+    CHECK(outcome.says("and 0 waiters behind it want permits"));
+    CHECK(outcome.says("zklock revoke " + path + "\n"));
+    permit = Lease{};
+    CHECK_FALSE(std::get<0>(next.get()));
+  }
+  SECTION("a permit that nobody's end gives back, by whatever name") {
+    make("leases/junk", CreateMode::persistent);
+    const Outcome outcome = doctor();
+    CHECK(outcome.status == found);
+    CHECK(outcome.says("problem: persistent-node: " + path + "/leases/junk\n  it takes a permit"));
+    CHECK(outcome.says("1 problem, 0 notes"));
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "zklock doctor takes a release for no permit") {
+  make("release-0000000001", CreateMode::persistent);
+  const Outcome outcome = doctor();
+  CHECK(outcome.status == 0);
+  CHECK(outcome.says("0 locks in use"));
 }

@@ -24,6 +24,7 @@ TEST_CASE("the name of a lock's node tells its kind and its place, other names t
       {uuid + "lock-0000000042", LockNode{LockKind::mutex, 42}, LockKind::mutex},
       {uuid + "__READ__0000000001", LockNode{LockKind::read, 1}, LockKind::read},
       {uuid + "__WRIT__-000000001", LockNode{LockKind::write, -1}, LockKind::write},
+      {uuid + "lease-0000000005", LockNode{LockKind::permit, 5}, LockKind::permit},
       {"lock-2147483647", LockNode{LockKind::mutex, INT32_MAX}, LockKind::mutex},
       {"__READ__0000000003lock-0000000004", LockNode{LockKind::mutex, 4}, LockKind::mutex},
       {"lock-0000000004__READ__0000000003", LockNode{LockKind::read, 3}, LockKind::read},
@@ -56,4 +57,5 @@ TEST_CASE("who is ahead keeps others of its lock out, but a reader no reader, an
   CHECK_FALSE(keeps_out({read, 1}, {write, 1}));
   CHECK_FALSE(keeps_out({mutex, 1}, {write, 2}));
   CHECK_FALSE(keeps_out({read, 1}, {mutex, 2}));
+  CHECK_FALSE(keeps_out({LockKind::permit, 1}, {LockKind::permit, 2}));
 }

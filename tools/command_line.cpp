@@ -50,11 +50,19 @@ void add_where(CLI::App& app, Where& where) {
 void add_modes(CLI::App& run, RunOptions& options) {
   auto* shared = run.add_flag_callback(
       "--shared", [&] { options.mode = Mode::shared; },
-      "The read lock of a read/write lock: readers run together. Without it and --exclusive: a mutex");
-  run.add_flag_callback(
-         "--exclusive", [&] { options.mode = Mode::exclusive; },
-         "The write lock of a read/write lock: alone, as with a mutex, but readers are kept out, too")
-      ->excludes(shared);
+      "The read lock of a read/write lock: readers run together. Without it, --exclusive and --permits: a mutex");
+  auto* exclusive = run.add_flag_callback(
+      "--exclusive", [&] { options.mode = Mode::exclusive; },
+      "The write lock of a read/write lock: alone, as with a mutex, but readers are kept out, too");
+  const auto use_permits = [&](std::int32_t number) {
+    options.mode = Mode::permit;
+    options.permits = number;
+  };
+  auto* permits = run.add_option_function<std::int32_t>(
+      "--permits", use_permits, "One permit of a semaphore that has so many: as many run together");
+  permits->type_name("NUMBER")->check(CLI::PositiveNumber);
+  exclusive->excludes(shared);
+  permits->excludes(shared)->excludes(exclusive);
 }
 
 CLI::App* add_run(CLI::App& app, RunOptions& options) {

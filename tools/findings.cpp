@@ -46,8 +46,10 @@ Finding describe(const Circle& circle) {
 Finding describe_persistent(const Participant& one) {
   return {
       Severity::problem, "persistent-node", one.node_path,
-      "it stands in line and belongs to no session: it stays when its maker is gone, and whoever is behind it waits "
-      "for ever",
+      one.kind == LockKind::permit
+          ? "it takes a permit and belongs to no session: the permit never comes back"
+          : "it stands in line and belongs to no session: it stays when its maker is gone, and whoever is behind it "
+            "waits for ever",
       "delete it, once you are sure that nobody relies on it"};
 }
 
@@ -100,6 +102,35 @@ Finding describe_foreign(const LockDirectory& directory, const std::string& name
           "keep other nodes out of a lock's directory: move it, or delete it"};
 }
 
+std::string how_long(const Participant& one, std::chrono::system_clock::time_point now) {
+  const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now - one.since);
+  return "in line since " + to_utc(one.since) + ", " + format_age(std::max(age, age.zero())) + " ago";
+}
+
+Finding describe_stuck(const Participant& first, std::size_t behind, std::chrono::milliseconds watched,
+                       std::chrono::system_clock::time_point now) {
+  return {Severity::problem, "stuck", first.node_path,
+          times(behind, "waiter") + " behind it, and nothing has moved for " + format_duration(watched) + ": held by " +
+              name_of_client(first) + (first.count == 0 ? "" : ", " + times(first.count, "time")) + ", " +
+              how_long(first, now),
+          "look what that client does, or ask for the lock: zklock revoke " + first.node_path};
+}
+
+/// The path of the semaphore whose waiters stand in line in `directory`; empty if it is no such directory.
+std::string semaphore_with_line(std::string_view directory) {
+  return std::string{node_name(directory) == locks_name ? parent_path(directory) : ""};
+}
+
+Finding describe_wait(const std::string& semaphore, const Participant& first, std::size_t behind,
+                      std::chrono::milliseconds watched, std::chrono::system_clock::time_point now) {
+  return {Severity::problem, "stuck", first.node_path,
+          name_of_client(first) + " and " + times(behind, "waiter") +
+              " behind it want permits, and nothing has moved for " + format_duration(watched) + "; " +
+              how_long(first, now),
+          "look what those who hold the permits do (zklock ls " + semaphore + "), or ask for them: zklock revoke " +
+              semaphore};
+}
+
 bool is_near_end(const Participant& one) { return one.sequence < 0 || one.sequence > last_safe_sequence - notice; }
 
 bool has_foreign_data(const Participant& one) { return one.client_id.empty() && !one.revocation_requested; }
@@ -127,21 +158,22 @@ std::vector<Finding> find_circles(const std::vector<Line>& still_there) {
 std::vector<Finding> find_stuck(const Survey& before, const std::vector<Line>& still_there,
                                 std::chrono::milliseconds watched, std::chrono::system_clock::time_point now) {
   std::set<std::string_view> were_first;
-  for (const LockDirectory& directory : before.directories)
+  std::set<std::string_view> directories;
+  for (const LockDirectory& directory : before.directories) {
+    directories.insert(directory.path);
     for (const Line& line : directory.lines) were_first.insert(line.front().node_path);
+  }
   std::vector<Finding> findings;
   for (const Line& line : still_there) {
     const Participant& first = line.front();
-    const auto waiting = static_cast<std::size_t>(
+    if (!were_first.contains(first.node_path)) continue;
+    const auto behind = static_cast<std::size_t>(
         std::ranges::count_if(line, [&](const Participant& one) { return keeps_waiting(first, one); }));
-    if (waiting == 0 || !were_first.contains(first.node_path)) continue;
-    const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now - first.since);
-    findings.push_back({Severity::problem, "stuck", first.node_path,
-                        times(waiting, "waiter") + " behind it, and nothing has moved for " + format_duration(watched) +
-                            ": held by " + name_of_client(first) +
-                            (first.count == 0 ? "" : ", " + times(first.count, "time")) + ", in line since " +
-                            to_utc(first.since) + ", " + format_age(std::max(age, age.zero())) + " ago",
-                        "look what that client does, or ask for the lock: zklock revoke " + first.node_path});
+    const std::string semaphore = semaphore_with_line(parent_path(first.node_path));
+    if (!semaphore.empty() && directories.contains(join_path(semaphore, leases_name)))
+      findings.push_back(describe_wait(semaphore, first, behind, watched, now));
+    else if (behind > 0)
+      findings.push_back(describe_stuck(first, behind, watched, now));
   }
   return findings;
 }

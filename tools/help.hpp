@@ -47,6 +47,7 @@ Examples:
   zklock run /locks/nightly --timeout 5s -- ./nightly-report --all
   zklock run /locks/nightly --timeout 0s -- ./nightly-report    # now or never
   zklock run /locks/prices --shared -- ./quote                  # beside other readers
+  zklock run /semaphores/licences --permits 5 -- ./simulate     # five at a time
   zklock run --dev /locks/a -- env                              # a throw-away server, to try it out)";
 
 inline constexpr const char* ls_about = "Shows who holds the lock PATH, and who waits for it in which order.";
@@ -55,6 +56,7 @@ inline constexpr const char* ls_footer = R"(
 The age of a place in line is reckoned by this machine's clock from the time that the server noted.
 A lock's mutexes come first, its readers and writers after them, each in a line of their own: who runs alone is its
 first, readers run together.
+Of a semaphore's permits and those who want some, who is just being let in has nodes among both, and waits.
 A holder in the state "asked" shall give the lock back ('zklock revoke'). Its node, and those that are not zklock's,
 such as Curator's, are shown without client and count.
 
@@ -64,8 +66,10 @@ Example:
   zklock ls /locks/nightly --connect zk1:2181,zk2:2181/app)";
 
 inline constexpr const char* revoke_about =
-    "Asks those who hold the lock PATH to give it back: its first in line, or all readers in front; or the one whose\n"
-    "node PATH is. It is a request: programs that do not listen for it go on, as does 'zklock run' without "
+    "Asks those who hold the lock PATH to give it back: its first in line, all readers in front, all who have a "
+    "permit;\n"
+    "or the one whose node PATH is. It is a request: programs that do not listen for it go on, as does 'zklock run' "
+    "without "
     "--revocable.";
 
 inline constexpr const char* revoke_footer = R"(
@@ -84,7 +88,7 @@ inline constexpr const char* doctor_footer = R"(
 Problems:
   deadlock         clients, that is sessions, that wait for each other in a circle. A client with several threads may go
                    on all the same: its nodes do not tell which thread holds what.
-  stuck            the same is first in line after --wait, and others wait behind it
+  stuck            the same is first in line after --wait, and others wait behind it, or it waits itself for a permit
   persistent-node  a lock's node that no session's end removes
   malformed-name   a lock's name without the server's number: it excludes nobody
   sequence-end     the numbers of a lock's directory come to their end

@@ -1,6 +1,8 @@
 #include "lines.hpp"
 
+#include <zklock/path.hpp>
 #include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/inter_process_semaphore.hpp>
 #include <zklock/recipes/lock_node.hpp>
 
 #include <boost/asio/use_future.hpp>
@@ -12,6 +14,15 @@
 
 namespace zklock::tools {
 
+namespace {
+
+Line read_permits(const ClientHandle& client, const std::string& path) {
+  const InterProcessSemaphore semaphore{client, path, 1};  // whatever their number
+  return semaphore.async_participants(asio::use_future).get();
+}
+
+}  // namespace
+
 std::vector<Line> read_lines(const ClientHandle& client, const std::string& directory) {
   const InterProcessMutex mutex{client, directory};
   const InterProcessReadWriteLock read_write{client, directory};
@@ -19,8 +30,23 @@ std::vector<Line> read_lines(const ClientHandle& client, const std::string& dire
   auto owners = mutex.async_participants(asio::use_future);
   auto readers_and_writers = read_write.async_participants(asio::use_future);
   std::vector<Line> lines{owners.get(), readers_and_writers.get()};
+  if (node_name(directory) == leases_name && parent_path(directory) != "/")
+    lines.push_back(read_permits(client, std::string{parent_path(directory)}));
   std::erase_if(lines, [](const Line& line) { return line.empty(); });
   return lines;
+}
+
+SemaphoreLines read_semaphore(const ClientHandle& client, const std::string& path) {
+  const InterProcessMutex line{client, join_path(path, locks_name)};
+  // The permits later: who was let in meanwhile is among them.
+  Line waiting = line.async_participants(asio::use_future).get();
+  return {read_permits(client, path), std::move(waiting)};
+}
+
+bool is_held_permit(const SemaphoreLines& semaphore, const Participant& permit) noexcept {
+  if (semaphore.waiting.empty()) return true;
+  const Participant& first = semaphore.waiting.front();
+  return permit.session_id != first.session_id || permit.fencing_token < first.fencing_token;
 }
 
 bool keeps_waiting(const Participant& ahead, const Participant& behind) noexcept {

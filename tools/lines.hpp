@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zklock::tools {
@@ -13,8 +14,26 @@ namespace zklock::tools {
 /// Those who hold one lock or wait for it, first in line first.
 using Line = std::vector<Participant>;
 
-/// The lines of a lock's directory that are not empty: that of the mutex, that of readers and writers. Blocks.
+/// Where a semaphore's permits are, below its path; Curator's names.
+inline constexpr std::string_view leases_name = "leases";
+/// Where those stand in line who want some.
+inline constexpr std::string_view locks_name = "locks";
+
+/// The lines of a lock's directory that are not empty: that of the mutex, that of readers and writers; the permits of a
+/// semaphore, if it is the directory of those. Blocks.
 [[nodiscard]] std::vector<Line> read_lines(const ClientHandle& client, const std::string& directory);
+
+/// What a semaphore has below its path.
+struct SemaphoreLines {
+  Line permits;  ///< oldest first
+  Line waiting;  ///< the first of them may have nodes among the permits already, which it does not hold yet
+};
+
+/// Nobody where there is no semaphore. Blocks.
+[[nodiscard]] SemaphoreLines read_semaphore(const ClientHandle& client, const std::string& path);
+
+/// Whether the permit is held: the first who waits has not made it since it stands in line.
+[[nodiscard]] bool is_held_permit(const SemaphoreLines& semaphore, const Participant& permit) noexcept;
 
 /// Whether `ahead` keeps `behind`, of the same line, waiting.
 [[nodiscard]] bool keeps_waiting(const Participant& ahead, const Participant& behind) noexcept;

@@ -9,6 +9,7 @@
 #include <array>
 #include <iostream>
 #include <iterator>
+#include <utility>
 
 namespace zklock::tools {
 namespace {
@@ -58,6 +59,22 @@ std::vector<Place> places(const std::vector<Line>& lines, std::chrono::system_cl
   return result;
 }
 
+std::vector<Place> places(const SemaphoreLines& semaphore, std::chrono::system_clock::time_point now) {
+  std::vector<Place> result;
+  const auto add = [&](const Line& line, std::size_t index, std::string_view directory) -> Place& {
+    Place place = place_of(line, index, now);
+    place.position = static_cast<int>(result.size()) + 1;
+    place.node = join_path(directory, place.node);
+    return result.emplace_back(std::move(place));
+  };
+  for (std::size_t i = 0; i < semaphore.permits.size(); ++i) {
+    Place& place = add(semaphore.permits, i, leases_name);
+    if (!is_held_permit(semaphore, semaphore.permits[i])) place.state = "waiting";
+  }
+  for (std::size_t i = 0; i < semaphore.waiting.size(); ++i) add(semaphore.waiting, i, locks_name).state = "waiting";
+  return result;
+}
+
 std::string to_table(const std::vector<Place>& places) {
   std::vector<Row> rows{{"POSITION", "STATE", "CLIENT", "COUNT", "SESSION", "TOKEN", "AGE", "KIND", "NODE"}};
   std::ranges::transform(places, std::back_inserter(rows), row_of);
@@ -74,8 +91,14 @@ std::string to_table(const std::vector<Place>& places) {
 
 int ls(const LsOptions& options) {
   const Connection connection{options.where};
-  const auto lines = connection.with_client([&](const Client& client) { return read_lines(client, options.path); });
-  const auto all = places(lines, std::chrono::system_clock::now());
+  const auto all = connection.with_client([&](const Client& client) {
+    const auto lines = read_lines(client, options.path);
+    const auto semaphore = read_semaphore(client, options.path);
+    const auto now = std::chrono::system_clock::now();
+    auto result = places(lines, now);
+    std::ranges::move(places(semaphore, now), std::back_inserter(result));
+    return result;
+  });
   std::cout << (options.json ? to_json(all) : to_table(all)) << std::flush;
   return std::cout ? 0 : 1;
 }

@@ -27,6 +27,7 @@ struct Place {
 
 /// `now` is by this machine's clock: an age is never negative.
 [[nodiscard]] std::vector<Place> places(const std::vector<Line>& lines, std::chrono::system_clock::time_point now);
+[[nodiscard]] std::vector<Place> places(const SemaphoreLines& semaphore, std::chrono::system_clock::time_point now);
 
 [[nodiscard]] std::string to_table(const std::vector<Place>& places);
 [[nodiscard]] std::string to_json(const std::vector<Place>& places);

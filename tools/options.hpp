@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -20,14 +21,16 @@ struct Where {
 /// Which lock `zklock run` takes at its path.
 enum class Mode {
   mutex,
-  shared,    ///< the read lock of a read/write lock
-  exclusive  ///< the write lock of one
+  shared,     ///< the read lock of a read/write lock
+  exclusive,  ///< the write lock of one
+  permit      ///< one permit of a semaphore
 };
 
 struct RunOptions {
   Where where{};
   std::string path{};
   Mode mode = Mode::mutex;
+  std::int32_t permits = 1;                            ///< how many the semaphore has
   bool revocable = false;                              ///< ends its command when somebody asks for the lock
   std::optional<std::chrono::milliseconds> timeout{};  ///< nothing: for ever
   std::chrono::milliseconds session_timeout{10'000};

@@ -25,6 +25,9 @@ std::vector<Participant> holders_of(const ClientHandle& client, const std::strin
   for (const Line& line : read_lines(client, directory))
     for (std::size_t i = 0; i < line.size(); ++i)
       if (is_holder(line, i)) holders.push_back(line[i]);
+  const SemaphoreLines semaphore = read_semaphore(client, directory);
+  for (const Participant& permit : semaphore.permits)
+    if (is_held_permit(semaphore, permit)) holders.push_back(permit);
   return holders;
 }
 

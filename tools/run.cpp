@@ -7,6 +7,7 @@
 #include "signals.hpp"
 
 #include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/inter_process_semaphore.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -18,6 +19,7 @@
 #include <exception>
 #include <tuple>
 #include <utility>
+#include <variant>
 
 namespace zklock::tools {
 namespace {
@@ -38,10 +40,19 @@ struct Attempt {
   Lease lease;
 };
 
-InterProcessMutex make_lock(const ClientHandle& client, const RunOptions& options) {
-  if (options.mode == Mode::mutex) return {client, options.path};
+using Lock = std::variant<InterProcessMutex, InterProcessSemaphore>;
+
+Lock make_lock(const ClientHandle& client, const RunOptions& options) {
+  if (options.mode == Mode::mutex) return InterProcessMutex{client, options.path};
+  if (options.mode == Mode::permit) return InterProcessSemaphore{client, options.path, options.permits};
   InterProcessReadWriteLock lock{client, options.path};
   return std::move(options.mode == Mode::shared ? lock.read_lock() : lock.write_lock());
+}
+
+template <class OneLock>
+asio::awaitable<Attempt> acquire(const OneLock& lock, Deadline deadline) {
+  if (!deadline) co_return Attempt{co_await lock.async_acquire(use_tuple)};
+  co_return Attempt{co_await lock.async_acquire(*deadline - Clock::now(), use_tuple)};
 }
 
 /// One `zklock run`. Its coroutines all run on the main thread.
@@ -68,8 +79,8 @@ class Run {
     // A connection first, so that a ZooKeeper out of reach is not mistaken for a long line.
     auto [unreachable, session] = co_await client_.async_session(after(connect_wait()), use_tuple);
     if (unreachable) co_return Attempt{unreachable};
-    if (!deadline) co_return Attempt{co_await lock_.async_acquire(use_tuple)};
-    co_return Attempt{co_await lock_.async_acquire(*deadline - Clock::now(), use_tuple)};
+    auto acquiring = std::visit([&](const auto& lock) { return acquire(lock, deadline); }, lock_);
+    co_return co_await std::move(acquiring);
   }
 
   [[nodiscard]] milliseconds connect_wait() const {
@@ -172,7 +183,7 @@ class Run {
   Signals& signals_;
   const Connection& connection_;
   Client client_;
-  InterProcessMutex lock_;
+  Lock lock_;
 };
 
 }  // namespace

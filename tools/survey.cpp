@@ -35,18 +35,30 @@ Children children_of(const ClientHandle& client, const std::string& path) {
 /// What an attempt's node is called: nobody names a directory so.
 bool has_protection(std::string_view name) { return name.starts_with("_c_"); }
 
+/// A permit's name means something among permits only; elsewhere it may be anything, such as a release.
+bool is_lock_node(const std::string& directory, std::string_view name) {
+  const auto node = parse_lock_node(name);
+  return node && (node->kind != LockKind::permit || node_name(directory) == leases_name);
+}
+
+bool looks_like_lock_node(std::string_view name) {
+  const auto kind = find_lock_marker(name);
+  return kind && *kind != LockKind::permit;
+}
+
 /// Its lines are still to be read. Nothing for a directory of something else; there a marker, as in "clock-tower",
 /// means nothing.
 std::optional<LockDirectory> sort_out(const std::string& path, const std::vector<std::string>& names) {
   LockDirectory directory{path, {}, {}, {}};
   bool has_lock = false;
   for (const std::string& name : names) {
-    const bool is_node = parse_lock_node(name).has_value();
-    const bool has_marker = find_lock_marker(name).has_value();
-    has_lock = has_lock || is_node || (has_marker && has_protection(name));
-    if (!is_node) (has_marker ? directory.malformed : directory.foreign).push_back(name);
+    const bool is_node = is_lock_node(path, name);
+    const bool looks_like_one = looks_like_lock_node(name);
+    has_lock = has_lock || is_node || (looks_like_one && has_protection(name));
+    if (!is_node) (looks_like_one ? directory.malformed : directory.foreign).push_back(name);
   }
-  return has_lock ? std::optional{std::move(directory)} : std::nullopt;
+  if (!has_lock) return std::nullopt;
+  return directory;
 }
 
 class Walk {
@@ -84,6 +96,10 @@ class Walk {
   void read_lock(LockDirectory directory) {
     try {
       directory.lines = read_lines(client_, directory.path);
+      if (!directory.lines.empty() && directory.lines.back().front().kind == LockKind::permit) {
+        directory.malformed.clear();  // among the permits each child counts, and is in the line
+        directory.foreign.clear();
+      }
       survey_.directories.push_back(std::move(directory));
     } catch (const boost::system::system_error& error) {
       // Not readable; or no path for a lock of ours, such as "/".
@@ -94,7 +110,7 @@ class Walk {
 
   void go_down(const Stop& stop, const std::vector<std::string>& names) {
     for (const std::string& name : names) {
-      if (parse_lock_node(name) || has_protection(name)) continue;
+      if (is_lock_node(stop.path, name) || has_protection(name)) continue;
       if (stop.depth < bounds_.depth)
         enter({join_path(stop.path, name), stop.depth + 1});
       else if (survey_.cut_off.empty() || survey_.cut_off.back() != stop.path)
