@@ -132,7 +132,7 @@ TEST_CASE("zklock explains a wrong command line") {
   CHECK(explanation({"run", "/a", "--connect", "x:1", "--dev", "--", "true"}).find("--dev") != std::string::npos);
   CHECK(explanation({"walk"}).find("no subcommand 'walk'") != std::string::npos);
   CHECK(explanation({}).find("--help") != std::string::npos);
-  for (const char* subcommand : {"run", "ls", "server"}) {
+  for (const char* subcommand : {"run", "ls", "revoke", "doctor", "server"}) {
     Program help{{subcommand, "--help"}};
     CHECK(help.rest().find("Exit status:") != std::string::npos);
     CHECK(help.wait() == 0);

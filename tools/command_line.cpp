@@ -21,6 +21,8 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_usage(const CLI::App* app, std::string name) const override {
     if (app->get_name() == "run") return "Usage: zklock run PATH [OPTIONS] -- COMMAND [ARGUMENT]...\n";
     if (app->get_name() == "ls") return "Usage: zklock ls PATH [OPTIONS]\n";
+    if (app->get_name() == "revoke") return "Usage: zklock revoke PATH [OPTIONS]\n";
+    if (app->get_name() == "doctor") return "Usage: zklock doctor PATH... [OPTIONS]\n";
     return CLI::Formatter::make_usage(app, std::move(name));
   }
 };
@@ -44,10 +46,30 @@ void add_where(CLI::App& app, Where& where) {
   app.add_flag("-v,--verbose", where.verbose, "Log to stderr what happens on the way");
 }
 
+/// Which lock; the mutex unless one of them is given.
+void add_modes(CLI::App& run, RunOptions& options) {
+  auto* shared = run.add_flag_callback(
+      "--shared", [&] { options.mode = Mode::shared; },
+      "The read lock of a read/write lock: readers run together. Without it, --exclusive and --permits: a mutex");
+  auto* exclusive = run.add_flag_callback(
+      "--exclusive", [&] { options.mode = Mode::exclusive; },
+      "The write lock of a read/write lock: alone, as with a mutex, but readers are kept out, too");
+  const auto use_permits = [&](std::int32_t number) {
+    options.mode = Mode::permit;
+    options.permits = number;
+  };
+  auto* permits = run.add_option_function<std::int32_t>(
+      "--permits", use_permits, "One permit of a semaphore that has so many: as many run together");
+  permits->type_name("NUMBER")->check(CLI::PositiveNumber);
+  exclusive->excludes(shared);
+  permits->excludes(shared)->excludes(exclusive);
+}
+
 CLI::App* add_run(CLI::App& app, RunOptions& options) {
   auto* run = app.add_subcommand("run", help::run_about);
   run->footer(help::run_footer);
   run->add_option("PATH", options.path, "The lock, such as /locks/nightly; made when it is first needed")->required();
+  add_modes(*run, options);
   add_duration(
       *run, "--timeout", [&](milliseconds wait) { options.timeout = wait; },
       "How long to wait for the lock, as 500ms, 5s, 2m, 1h; 0s: one try. Default: as long as it takes");
@@ -58,7 +80,9 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
           format_duration(options.session_timeout));
   add_duration(
       *run, "--kill-after", [&](milliseconds grace) { options.kill_after = grace; },
-      "From SIGTERM to SIGKILL for a command that has lost the lock. Default: " + format_duration(options.kill_after));
+      "From SIGTERM to SIGKILL for a command that has lost the lock, or shall give it back. Default: " +
+          format_duration(options.kill_after));
+  run->add_flag("--revocable", options.revocable, "End the command when somebody asks for the lock (zklock revoke)");
   add_where(*run, options.where);
   run->add_flag("--dev", options.where.dev, "Start a throw-away server for this one run");
   return run;
@@ -73,6 +97,34 @@ CLI::App* add_ls(CLI::App& app, LsOptions& options) {
   return ls;
 }
 
+CLI::App* add_revoke(CLI::App& app, RevokeOptions& options) {
+  auto* revoke = app.add_subcommand("revoke", help::revoke_about);
+  revoke->footer(help::revoke_footer);
+  revoke->add_option("PATH", options.path, "The lock, such as /locks/nightly: all who hold it; or one node of it")
+      ->required();
+  add_duration(
+      *revoke, "--wait", [&](milliseconds wait) { options.wait = wait; },
+      "Wait until it is given back, for so long at most. Default: only ask");
+  add_where(*revoke, options.where);
+  return revoke;
+}
+
+CLI::App* add_doctor(CLI::App& app, DoctorOptions& options) {
+  auto* doctor = app.add_subcommand("doctor", help::doctor_about);
+  doctor->footer(help::doctor_footer);
+  doctor->add_option("PATH", options.paths, "Where to look, there and below, such as /locks")->required();
+  add_duration(
+      *doctor, "--wait", [&](milliseconds wait) { options.wait = wait; },
+      "Between two looks, to see what moves; 0s: say nothing of that. Default: " + format_duration(options.wait));
+  doctor->add_option("--max-nodes", options.max_nodes, "How many nodes to list before it is enough. Default: 10000")
+      ->type_name("NUMBER");
+  doctor->add_option("--max-depth", options.max_depth, "How many levels to go down below PATH. Default: 16")
+      ->type_name("NUMBER");
+  doctor->add_flag("--json", options.json, "As a JSON object");
+  add_where(*doctor, options.where);
+  return doctor;
+}
+
 void check_usage(const CLI::App& app, const RunOptions& run, bool has_command) {
   const bool runs = app.got_subcommand("run");
   if (runs && run.where.dev && !run.where.connect.empty())
@@ -83,11 +135,11 @@ void check_usage(const CLI::App& app, const RunOptions& run, bool has_command) {
 }
 
 void check_subcommand(const CLI::App& app, std::span<char*> words) {
-  if (words.size() < 2) throw CLI::ValidationError{"say what to do: run, ls or server"};
+  if (words.size() < 2) throw CLI::ValidationError{"say what to do: run, ls, revoke, doctor or server"};
   const std::string word = words[1];
   if (!word.starts_with('-') &&
       app.get_subcommands([&](const CLI::App* known) { return known->get_name() == word; }).empty())
-    throw CLI::ValidationError{"there is no subcommand '" + word + "': run, ls or server"};
+    throw CLI::ValidationError{"there is no subcommand '" + word + "': run, ls, revoke, doctor or server"};
 }
 
 Done explain(const CLI::App& app, const CLI::ParseError& error) {
@@ -113,8 +165,12 @@ std::variant<Options, Done> parse_command_line(int argc, char** argv) {
   app.require_subcommand(1);
   RunOptions run;
   LsOptions ls;
+  RevokeOptions revoke;
+  DoctorOptions doctor;
   const auto* run_app = add_run(app, run);
   const auto* ls_app = add_ls(app, ls);
+  const auto* revoke_app = add_revoke(app, revoke);
+  const auto* doctor_app = add_doctor(app, doctor);
   app.add_subcommand("server", help::server_about)->footer(help::server_footer);
   try {
     check_subcommand(app, words);
@@ -126,6 +182,8 @@ std::variant<Options, Done> parse_command_line(int argc, char** argv) {
   if (has_command) run.command.assign(separator + 1, words.end());
   if (run_app->parsed()) return Options{std::move(run)};
   if (ls_app->parsed()) return Options{std::move(ls)};
+  if (revoke_app->parsed()) return Options{std::move(revoke)};
+  if (doctor_app->parsed()) return Options{std::move(doctor)};
   return Options{ServerOptions{}};
 }
 

@@ -1,6 +1,6 @@
 #include "connection.hpp"
 
-#include "failure.hpp"
+#include "duration.hpp"
 
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -40,6 +40,10 @@ ClientConfig Connection::config(std::chrono::milliseconds session_timeout) const
           .session_timeout = session_timeout,
           .connection_timeout = connect_patience,
           .logger = logger_};
+}
+
+Failure Connection::unreachable(std::chrono::milliseconds patience) const {
+  return {status::unavailable, "no ZooKeeper at " + connect_ + " within " + format_duration(patience)};
 }
 
 }  // namespace zklock::tools

@@ -1,10 +1,13 @@
 // The ZooKeeper that the command line names.
 #pragma once
 
+#include "failure.hpp"
 #include "options.hpp"
 
 #include <zklock/client.hpp>
 #include <zklock/testing/test_server.hpp>
+
+#include <boost/system/system_error.hpp>
 
 #include <optional>
 
@@ -18,6 +21,19 @@ class Connection {
 
   [[nodiscard]] const std::string& connect_string() const noexcept { return connect_; }
   [[nodiscard]] ClientConfig config(std::chrono::milliseconds session_timeout) const;
+
+  /// For what needs no session for long: gives what `body(client)` gives. Throws Failure when there is no connection.
+  template <class Body>
+  auto with_client(Body body) const {
+    try {
+      const Client client{config(std::chrono::seconds{10})};
+      return body(client);
+    } catch (const boost::system::system_error& error) {
+      if (error.code() != Error::connection_loss) throw;
+      throw unreachable(connect_patience);
+    }
+  }
+  [[nodiscard]] Failure unreachable(std::chrono::milliseconds patience) const;
 
  private:
   std::optional<testing::TestServer> server_;

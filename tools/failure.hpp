@@ -10,6 +10,7 @@ namespace zklock::tools {
 
 /// After sysexits.h and the shell. A command's own status may be any of them: the message on stderr tells.
 namespace status {
+inline constexpr int found = 1;  ///< what was asked for has come out otherwise than one hopes
 inline constexpr int usage = 64;
 inline constexpr int unavailable = 69;   ///< trouble with ZooKeeper
 inline constexpr int not_acquired = 75;  ///< sysexits' "temporary failure; try again"

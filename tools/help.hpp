@@ -11,6 +11,7 @@ Try it, in two terminals:
   export ZKLOCK_CONNECT=127.0.0.1:12345
   zklock run /locks/nightly -- sh -c 'echo I am alone; sleep 5'
   zklock ls /locks/nightly
+  zklock doctor /locks
 
 'zklock SUBCOMMAND --help' tells more.)";
 
@@ -30,6 +31,8 @@ When things go wrong:
   - The link to ZooKeeper is lost: a warning; the command goes on, the lock is kept for the session timeout.
   - The lock is lost with the session: SIGTERM to the command at once, and SIGKILL when it has not ended after
     --kill-after; from the moment of the loss somebody else may hold the lock.
+  - Somebody asks for the lock ('zklock revoke'): with --revocable the same, but the lock is kept until the command has
+    ended. Without, nothing.
   - zklock is killed (SIGKILL): the kernel kills the command.
 Signals reach the command itself, not what it has started: in a shell's command line, 'exec' the last program.
 Stopped with Ctrl-Z for longer than the session timeout, the lock is lost.
@@ -43,18 +46,63 @@ Exit status: the command's own, or 128 + n if signal n ended it; else
 Examples:
   zklock run /locks/nightly --timeout 5s -- ./nightly-report --all
   zklock run /locks/nightly --timeout 0s -- ./nightly-report    # now or never
+  zklock run /locks/prices --shared -- ./quote                  # beside other readers
+  zklock run /semaphores/licences --permits 5 -- ./simulate     # five at a time
   zklock run --dev /locks/a -- env                              # a throw-away server, to try it out)";
 
 inline constexpr const char* ls_about = "Shows who holds the lock PATH, and who waits for it in which order.";
 
 inline constexpr const char* ls_footer = R"(
 The age of a place in line is reckoned by this machine's clock from the time that the server noted.
-Nodes that are not zklock's, such as Curator's, are shown without client and count.
+A lock's mutexes come first, its readers and writers after them, each in a line of their own: who runs alone is its
+first, readers run together.
+Of a semaphore's permits and those who want some, who is just being let in has nodes among both, and waits.
+A holder in the state "asked" shall give the lock back ('zklock revoke'). Its node, and those that are not zklock's,
+such as Curator's, are shown without client and count.
 
 Exit status: 0, also if nobody is in line; 64 the command line is wrong; 69 trouble with ZooKeeper.
 
 Example:
   zklock ls /locks/nightly --connect zk1:2181,zk2:2181/app)";
+
+inline constexpr const char* revoke_about =
+    "Asks those who hold the lock PATH to give it back: its first in line, all readers in front, all who have a "
+    "permit;\n"
+    "or the one whose node PATH is. It is a request: programs that do not listen for it go on, as does 'zklock run' "
+    "without "
+    "--revocable.";
+
+inline constexpr const char* revoke_footer = R"(
+Prints whom it has asked.
+
+Exit status: 0 asked, or nobody holds the lock; 1 it was not given back within --wait; 64 the command line is wrong; 69
+trouble with ZooKeeper, or the node belongs to no session.
+
+Example:
+  zklock revoke /locks/nightly --wait 10s)";
+
+inline constexpr const char* doctor_about =
+    "Looks at all locks at PATH and below for what may be wrong, and says what to do about it. It only reads.";
+
+inline constexpr const char* doctor_footer = R"(
+Problems:
+  deadlock         clients, that is sessions, that wait for each other in a circle. A client with several threads may go
+                   on all the same: its nodes do not tell which thread holds what.
+  stuck            the same is first in line after --wait, and others wait behind it, or it waits itself for a permit
+  persistent-node  a lock's node that no session's end removes
+  malformed-name   a lock's name without the server's number: it excludes nobody
+  sequence-end     the numbers of a lock's directory come to their end
+Notes, which may be as you want them:
+  foreign-data     data that are no client-id:count, in a line where others' are
+  foreign-child    other nodes in a lock's directory: in Curator's way, when they sort in front
+  unreadable       no permission
+  cut-off          --max-nodes or --max-depth was reached
+
+Exit status: 0 no problem; 1 a problem; 64 the command line is wrong; 69 trouble with ZooKeeper, or PATH does not exist.
+
+Examples:
+  zklock doctor /locks
+  zklock doctor /locks /semaphores --wait 10s --json)";
 
 inline constexpr const char* server_about =
     "Starts a throw-away ZooKeeper server on 127.0.0.1, prints its connect string, and runs until interrupted.\n"

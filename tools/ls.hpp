@@ -1,9 +1,8 @@
 // zklock ls
 #pragma once
 
+#include "lines.hpp"
 #include "options.hpp"
-
-#include <zklock/recipes/inter_process_mutex.hpp>
 
 #include <chrono>
 #include <string>
@@ -15,21 +14,22 @@ namespace zklock::tools {
 
 /// One in line, in words.
 struct Place {
-  int position = 0;  ///< 1 holds the lock
-  std::string state;
-  std::string client;  ///< empty: the node is not zklock's
+  int position = 0;
+  std::string state;   ///< "holder", "asked" (a holder who shall give it back), "waiting"
+  std::string client;  ///< empty: the node does not tell
   std::uint32_t count = 0;
   std::string session;
   std::int64_t fencing_token = 0;
   std::chrono::milliseconds age{};
+  std::string kind;
   std::string node;
 };
 
 /// `now` is by this machine's clock: an age is never negative.
-[[nodiscard]] std::vector<Place> places(const std::vector<Participant>& line,
-                                        std::chrono::system_clock::time_point now);
+[[nodiscard]] std::vector<Place> places(const std::vector<Line>& lines, std::chrono::system_clock::time_point now);
+[[nodiscard]] std::vector<Place> places(const SemaphoreLines& semaphore, std::chrono::system_clock::time_point now);
 
-[[nodiscard]] std::string to_table(const std::vector<Place>& line);
-[[nodiscard]] std::string to_json(const std::vector<Place>& line);
+[[nodiscard]] std::string to_table(const std::vector<Place>& places);
+[[nodiscard]] std::string to_json(const std::vector<Place>& places);
 
 }  // namespace zklock::tools

@@ -1,7 +1,9 @@
 // zklock: distributed locks from the command line.
 #include "command_line.hpp"
+#include "doctor.hpp"
 #include "failure.hpp"
 #include "ls.hpp"
+#include "revoke.hpp"
 #include "run.hpp"
 #include "server.hpp"
 
@@ -10,6 +12,8 @@ namespace {
 
 int perform(const RunOptions& options) { return run(options); }
 int perform(const LsOptions& options) { return ls(options); }
+int perform(const RevokeOptions& options) { return revoke(options); }
+int perform(const DoctorOptions& options) { return doctor(options); }
 int perform(const ServerOptions&) { return server(); }
 
 }  // namespace

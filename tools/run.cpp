@@ -6,7 +6,8 @@
 #include "failure.hpp"
 #include "signals.hpp"
 
-#include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/inter_process_semaphore.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -17,6 +18,8 @@
 #include <algorithm>
 #include <exception>
 #include <tuple>
+#include <utility>
+#include <variant>
 
 namespace zklock::tools {
 namespace {
@@ -37,15 +40,30 @@ struct Attempt {
   Lease lease;
 };
 
+using Lock = std::variant<InterProcessMutex, InterProcessSemaphore>;
+
+Lock make_lock(const ClientHandle& client, const RunOptions& options) {
+  if (options.mode == Mode::mutex) return InterProcessMutex{client, options.path};
+  if (options.mode == Mode::permit) return InterProcessSemaphore{client, options.path, options.permits};
+  InterProcessReadWriteLock lock{client, options.path};
+  return std::move(options.mode == Mode::shared ? lock.read_lock() : lock.write_lock());
+}
+
+template <class OneLock>
+asio::awaitable<Attempt> acquire(const OneLock& lock, Deadline deadline) {
+  if (!deadline) co_return Attempt{co_await lock.async_acquire(use_tuple)};
+  co_return Attempt{co_await lock.async_acquire(*deadline - Clock::now(), use_tuple)};
+}
+
 /// One `zklock run`. Its coroutines all run on the main thread.
 class Run {
  public:
   Run(const RunOptions& options, Signals& signals, const Connection& connection)
       : options_{options},
         signals_{signals},
-        connect_{connection.connect_string()},
+        connection_{connection},
         client_{connection.config(options.session_timeout)},
-        mutex_{client_, options.path} {}
+        lock_{make_lock(client_, options)} {}
 
   asio::awaitable<int> operator()() {
     auto waited = co_await (wait_in_line() || interrupted());
@@ -61,8 +79,8 @@ class Run {
     // A connection first, so that a ZooKeeper out of reach is not mistaken for a long line.
     auto [unreachable, session] = co_await client_.async_session(after(connect_wait()), use_tuple);
     if (unreachable) co_return Attempt{unreachable};
-    if (!deadline) co_return Attempt{co_await mutex_.async_acquire(use_tuple)};
-    co_return Attempt{co_await mutex_.async_acquire(*deadline - Clock::now(), use_tuple)};
+    auto acquiring = std::visit([&](const auto& lock) { return acquire(lock, deadline); }, lock_);
+    co_return co_await std::move(acquiring);
   }
 
   [[nodiscard]] milliseconds connect_wait() const {
@@ -83,8 +101,7 @@ class Run {
       const auto patience = wait > wait.zero() ? ", and was not free within " + format_duration(wait) : "";
       return {status::not_acquired, options_.path + " is held by somebody else" + patience};
     }
-    if (error == Error::connection_loss)
-      return {status::unavailable, "no ZooKeeper at " + connect_ + " within " + format_duration(connect_wait())};
+    if (error == Error::connection_loss) return connection_.unreachable(connect_wait());
     return {status::unavailable, "lock " + options_.path + ": " + error.message()};
   }
 
@@ -94,9 +111,10 @@ class Run {
     Command command{options_.command,
                     {{"ZKLOCK_FENCING_TOKEN", std::to_string(lease.fencing_token())},
                      {"ZKLOCK_LOCK_PATH", options_.path},
-                     {"ZKLOCK_CONNECT", connect_}},
+                     {"ZKLOCK_CONNECT", connection_.connect_string()}},
                     signals_.mask_before()};
-    co_await (forward_signals_until_end(command) || end_when_lost(lease, command) || warn_of_lost_links(lease));
+    co_await (forward_signals_until_end(command) || end_when_lost(lease, command) || end_when_asked(lease, command) ||
+              warn_of_lost_links(lease));
     if (lease.state() == LeaseState::lost) co_return status::lock_lost;
     const auto [error] = co_await lease.async_release(use_tuple);
     if (error == Error::lock_lost) {
@@ -117,17 +135,37 @@ class Run {
     }
   }
 
-  /// Never returns: it is over when the command has ended.
+  // These two never return: it is over when the command has ended.
+
   asio::awaitable<void> end_when_lost(Lease& lease, const Command& command) {
     co_await lease.async_wait_lost(asio::use_awaitable);
     say(options_.path + " is lost with its session: ending the command");
+    co_await end(command);
+  }
+
+  asio::awaitable<void> end_when_asked(Lease& lease, const Command& command) {
+    if (options_.revocable) {
+      const auto [lost] = co_await lease.async_wait_revocation(use_tuple);
+      if (!lost) {
+        say("somebody asks for " + options_.path + ": ending the command");
+        co_await end(command);
+      }
+    }
+    co_await wait_for_ever();
+  }
+
+  asio::awaitable<void> end(const Command& command) {
     command.signal(SIGTERM);
     command.signal(SIGCONT);  // a stopped process does not hear SIGTERM
     Timer timer{co_await asio::this_coro::executor, *after(options_.kill_after)};
     co_await timer.async_wait(asio::use_awaitable);
     say("the command has not ended within " + format_duration(options_.kill_after) + ": killing it");
     command.signal(SIGKILL);
-    timer.expires_at(Clock::time_point::max());
+    co_await wait_for_ever();
+  }
+
+  static asio::awaitable<void> wait_for_ever() {
+    Timer timer{co_await asio::this_coro::executor, Clock::time_point::max()};
     co_await timer.async_wait(asio::use_awaitable);
   }
 
@@ -143,9 +181,9 @@ class Run {
 
   const RunOptions& options_;
   Signals& signals_;
-  std::string connect_;
+  const Connection& connection_;
   Client client_;
-  InterProcessMutex mutex_;
+  Lock lock_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <zklock/recipes/lock_kind.hpp>
+#include <zklock/recipes/lock_node.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -11,19 +12,12 @@
 
 namespace zklock {
 
-/// What Curator has between a name's protection and its sequence number.
-[[nodiscard]] std::string_view marker_of(LockKind kind) noexcept;
-
 /// The number that the server appended, if `name` ends in the marker and a number as the server writes it: "%010d",
 /// which is negative once the counter has overflowed.
 [[nodiscard]] std::optional<std::int32_t> parse_sequence(std::string_view name, std::string_view marker) noexcept;
 
 /// As the server writes it.
 [[nodiscard]] std::string format_sequence(std::int32_t sequence);
-
-/// Beyond this number names do not order contenders any more: the server's counter wraps, then sticks (docs/faults.md
-/// 25, 26).
-inline constexpr std::int32_t last_safe_sequence = INT32_MAX - 1'000'000;
 
 struct Contention {
   enum class Verdict {

@@ -5,6 +5,7 @@
 #include <zklock/client_id.hpp>
 #include <zklock/detail/steps.hpp>
 #include <zklock/path.hpp>
+#include <zklock/recipes/revocation.hpp>
 
 #include <algorithm>
 
@@ -21,6 +22,7 @@ Participant to_participant(std::string path, const InLine& place, const DataResu
     participant.client_id = data->client_id;
     participant.count = data->count;
   }
+  participant.revocation_requested = node.data == revocation_request;
   participant.session_id = node.stat.ephemeral_owner;
   participant.fencing_token = node.stat.czxid;
   participant.since = node.stat.created;

@@ -26,6 +26,7 @@ struct Participant {
   std::int64_t session_id = 0;
   std::int64_t fencing_token = 0;
   std::chrono::system_clock::time_point since;  ///< on the server's clock
+  bool revocation_requested = false;            ///< async_attempt_revoke, or Curator's Revoker; hides id and count
 };
 
 namespace detail {

@@ -1,0 +1,43 @@
+#include "contention.hpp"
+
+#include <zklock/recipes/lock_node.hpp>
+
+#include <array>
+
+namespace zklock {
+
+namespace {
+
+constexpr std::array kinds{LockKind::mutex, LockKind::read, LockKind::write, LockKind::permit};
+
+bool in_one_line(LockKind one, LockKind other) {
+  const auto reads_or_writes = [](LockKind kind) { return kind == LockKind::read || kind == LockKind::write; };
+  return (one == LockKind::mutex && other == LockKind::mutex) || (reads_or_writes(one) && reads_or_writes(other));
+}
+
+}  // namespace
+
+std::optional<LockNode> parse_lock_node(std::string_view name) noexcept {
+  for (const LockKind kind : kinds)
+    if (const auto sequence = parse_sequence(name, marker_of(kind))) return LockNode{kind, *sequence};
+  return std::nullopt;
+}
+
+std::optional<LockKind> find_lock_marker(std::string_view name) noexcept {
+  std::optional<LockKind> last;
+  std::size_t last_at = 0;
+  for (const LockKind kind : kinds) {
+    const auto at = name.rfind(marker_of(kind));
+    if (at == std::string_view::npos || (last && at < last_at)) continue;
+    last = kind;
+    last_at = at;
+  }
+  return last;
+}
+
+bool keeps_out(LockNode ahead, LockNode behind) noexcept {
+  if (!in_one_line(ahead.kind, behind.kind) || ahead.sequence >= behind.sequence) return false;
+  return ahead.kind != LockKind::read || behind.kind != LockKind::read;
+}
+
+}  // namespace zklock

@@ -1,0 +1,61 @@
+// What the names below a lock's path say.
+#include "support/catch.hpp"
+
+#include <zklock/recipes/lock_node.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace zklock;
+
+namespace {
+
+const std::string uuid = "_c_5f0c1d2e-3a4b-4c5d-8e6f-708192a3b4c5-";
+
+}  // namespace
+
+TEST_CASE("the name of a lock's node tells its kind and its place, other names tell nothing") {
+  struct Row {
+    std::string name;
+    std::optional<LockNode> node;
+    std::optional<LockKind> marker;
+  };
+  const Row rows[] = {
+      {uuid + "lock-0000000042", LockNode{LockKind::mutex, 42}, LockKind::mutex},
+      {uuid + "__READ__0000000001", LockNode{LockKind::read, 1}, LockKind::read},
+      {uuid + "__WRIT__-000000001", LockNode{LockKind::write, -1}, LockKind::write},
+      {uuid + "lease-0000000005", LockNode{LockKind::permit, 5}, LockKind::permit},
+      {"lock-2147483647", LockNode{LockKind::mutex, INT32_MAX}, LockKind::mutex},
+      {"__READ__0000000003lock-0000000004", LockNode{LockKind::mutex, 4}, LockKind::mutex},
+      {"lock-0000000004__READ__0000000003", LockNode{LockKind::read, 3}, LockKind::read},
+      {uuid + "lock-7", std::nullopt, LockKind::mutex},
+      {uuid + "__WRIT__", std::nullopt, LockKind::write},
+      {"__READ__lock-x", std::nullopt, LockKind::mutex},
+      {"0123456789abcdef__lock__0000000001", std::nullopt, std::nullopt},
+      {"0000000001", std::nullopt, std::nullopt},
+      {"", std::nullopt, std::nullopt},
+  };
+  for (const Row& row : rows) {
+    INFO(row.name);
+    CHECK(parse_lock_node(row.name) == row.node);
+    CHECK(find_lock_marker(row.name) == row.marker);
+  }
+}
+
+TEST_CASE("who is ahead keeps others of its lock out, but a reader no reader, and nobody who is beside it") {
+  constexpr auto mutex = LockKind::mutex;
+  constexpr auto read = LockKind::read;
+  constexpr auto write = LockKind::write;
+  CHECK(keeps_out({mutex, 1}, {mutex, 2}));
+  CHECK_FALSE(keeps_out({mutex, 2}, {mutex, 1}));
+  CHECK_FALSE(keeps_out({mutex, 1}, {mutex, 1}));
+  CHECK(keeps_out({read, 1}, {write, 2}));
+  CHECK(keeps_out({write, 1}, {write, 2}));
+  CHECK(keeps_out({write, 1}, {read, 2}));
+  CHECK_FALSE(keeps_out({read, 1}, {read, 2}));
+  CHECK_FALSE(keeps_out({write, 1}, {read, 1}));
+  CHECK_FALSE(keeps_out({read, 1}, {write, 1}));
+  CHECK_FALSE(keeps_out({mutex, 1}, {write, 2}));
+  CHECK_FALSE(keeps_out({read, 1}, {mutex, 2}));
+  CHECK_FALSE(keeps_out({LockKind::permit, 1}, {LockKind::permit, 2}));
+}

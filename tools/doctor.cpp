@@ -1,0 +1,72 @@
+#include "doctor.hpp"
+
+#include "connection.hpp"
+#include "failure.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <iterator>
+#include <thread>
+#include <utility>
+
+namespace zklock::tools {
+namespace {
+
+void append(std::vector<Finding>& all, std::vector<Finding> more) { std::ranges::move(more, std::back_inserter(all)); }
+
+void count(Diagnosis& diagnosis, const LockDirectory& directory) {
+  diagnosis.locks += directory.lines.size();
+  for (const Line& line : directory.lines) diagnosis.nodes += line.size();
+}
+
+/// Two looks, since the nodes are read one after the other: what holds of all who are there in both held of them
+/// together, in between.
+Diagnosis diagnose(const ClientHandle& client, const DoctorOptions& options) {
+  const Survey first = survey(client, options.paths, {options.max_nodes, options.max_depth});
+  std::this_thread::sleep_for(options.wait);
+  const auto still_there = look_again(client, first.directories);
+
+  Diagnosis diagnosis;
+  append(diagnosis.findings, find_circles(still_there));
+  if (options.wait > options.wait.zero())
+    append(diagnosis.findings, find_stuck(first, still_there, options.wait, std::chrono::system_clock::now()));
+  for (const LockDirectory& directory : first.directories) {
+    count(diagnosis, directory);
+    append(diagnosis.findings, find_oddities(directory));
+  }
+  append(diagnosis.findings, find_gaps(first));
+  std::ranges::stable_sort(diagnosis.findings, {}, &Finding::severity);
+  return diagnosis;
+}
+
+std::string counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+bool Diagnosis::has_problems() const {
+  return std::ranges::any_of(findings, [](const Finding& one) { return one.severity == Severity::problem; });
+}
+
+std::string to_text(const Diagnosis& diagnosis) {
+  std::string text;
+  for (const Finding& one : diagnosis.findings) {
+    text += std::string{to_string(one.severity)} + ": " + one.kind + ": " + one.node + "\n";
+    text += "  " + one.what + "\n  what to do: " + one.remedy + "\n";
+  }
+  const auto problems =
+      static_cast<std::size_t>(std::ranges::count(diagnosis.findings, Severity::problem, &Finding::severity));
+  return text + counted(diagnosis.locks, "lock") + " in use, " + counted(diagnosis.nodes, "node") +
+         " in line: " + counted(problems, "problem") + ", " + counted(diagnosis.findings.size() - problems, "note") +
+         "\n";
+}
+
+int doctor(const DoctorOptions& options) {
+  const Connection connection{options.where};
+  const auto diagnosis = connection.with_client([&](const Client& client) { return diagnose(client, options); });
+  std::cout << (options.json ? to_json(diagnosis) : to_text(diagnosis)) << std::flush;
+  return std::cout && !diagnosis.has_problems() ? 0 : status::found;
+}
+
+}  // namespace zklock::tools

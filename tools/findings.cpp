@@ -1,0 +1,203 @@
+#include "findings.hpp"
+
+#include "duration.hpp"
+
+#include <zklock/path.hpp>
+#include <zklock/recipes/lock_node.hpp>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <iterator>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace zklock::tools {
+namespace {
+
+/// So many numbers before the last: time enough to do something about it.
+constexpr std::int32_t notice = 100'000'000;
+
+std::string times(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+/// "2026-11-21T15:18:27Z"
+std::string to_utc(std::chrono::system_clock::time_point time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+Finding describe(const Circle& circle) {
+  std::string what = times(circle.size(), "client") + " wait for each other:";
+  for (const Wait& wait : circle)
+    what += (&wait == circle.data() ? " " : "; ") + name_of_client(wait.waiting) + " waits with " +
+            wait.waiting.node_path + " for " + wait.ahead.node_path + " of " + name_of_client(wait.ahead);
+  const std::string& node = circle.front().ahead.node_path;
+  return {Severity::problem, "deadlock", node, std::move(what),
+          "end one of these clients, or ask for one of the locks: zklock revoke " + node};
+}
+
+Finding describe_persistent(const Participant& one) {
+  return {
+      Severity::problem, "persistent-node", one.node_path,
+      one.kind == LockKind::permit
+          ? "it takes a permit and belongs to no session: the permit never comes back"
+          : "it stands in line and belongs to no session: it stays when its maker is gone, and whoever is behind it "
+            "waits for ever",
+      "delete it, once you are sure that nobody relies on it"};
+}
+
+Finding describe_number(const Participant& one) {
+  const bool over = one.sequence < 0 || one.sequence > last_safe_sequence;
+  return {Severity::problem, "sequence-end", one.node_path,
+          over ? "the numbers of this lock's directory are used up: acquiring fails with sequence_exhausted"
+               : "only " + std::to_string(last_safe_sequence - one.sequence) +
+                     " numbers are left in this lock's directory; then acquiring fails with sequence_exhausted",
+          "let the line run empty and delete the directory, or let the server do so if it is a container: the numbers "
+          "start again"};
+}
+
+Finding describe_data(const Participant& one) {
+  return {Severity::note, "foreign-data", one.node_path,
+          "its data are no client-id:count, as others' in its line are: another program, or Curator",
+          "nothing, if you know whose it is: " + name_of_client(one)};
+}
+
+/// What Curator orders names by: what follows the marker, or all of it.
+std::string_view curators_key(std::string_view name) {
+  const auto kind = find_lock_marker(name);
+  if (!kind) return name;
+  const std::string_view marker = marker_of(*kind);
+  return name.substr(name.rfind(marker) + marker.size());
+}
+
+/// The digits of the first in line.
+std::string_view first_number(const LockDirectory& directory) {
+  if (directory.lines.empty()) return {};
+  return curators_key(node_name(directory.lines.front().front().node_path));
+}
+
+std::string harm_to_curator(const LockDirectory& directory, const std::string& name) {
+  return curators_key(name) < first_number(directory)
+             ? "zklock passes it over, but for Curator's locks it is in front: they wait for ever"
+             : "zklock passes it over, and so do Curator's locks as long as it sorts behind them";
+}
+
+Finding describe_name(const LockDirectory& directory, const std::string& name) {
+  return {Severity::problem, "malformed-name", join_path(directory.path, name),
+          "its name has a lock's marker, but no number as the server writes it: it excludes nobody; " +
+              harm_to_curator(directory, name),
+          "find the program that makes it: it may believe to hold a lock; then delete the node"};
+}
+
+Finding describe_foreign(const LockDirectory& directory, const std::string& name) {
+  return {Severity::note, "foreign-child", join_path(directory.path, name),
+          "it is in no lock's line; " + harm_to_curator(directory, name),
+          "keep other nodes out of a lock's directory: move it, or delete it"};
+}
+
+std::string how_long(const Participant& one, std::chrono::system_clock::time_point now) {
+  const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now - one.since);
+  return "in line since " + to_utc(one.since) + ", " + format_age(std::max(age, age.zero())) + " ago";
+}
+
+Finding describe_stuck(const Participant& first, std::size_t behind, std::chrono::milliseconds watched,
+                       std::chrono::system_clock::time_point now) {
+  return {Severity::problem, "stuck", first.node_path,
+          times(behind, "waiter") + " behind it, and nothing has moved for " + format_duration(watched) + ": held by " +
+              name_of_client(first) + (first.count == 0 ? "" : ", " + times(first.count, "time")) + ", " +
+              how_long(first, now),
+          "look what that client does, or ask for the lock: zklock revoke " + first.node_path};
+}
+
+/// The path of the semaphore whose waiters stand in line in `directory`; empty if it is no such directory.
+std::string semaphore_with_line(std::string_view directory) {
+  return std::string{node_name(directory) == locks_name ? parent_path(directory) : ""};
+}
+
+Finding describe_wait(const std::string& semaphore, const Participant& first, std::size_t behind,
+                      std::chrono::milliseconds watched, std::chrono::system_clock::time_point now) {
+  return {Severity::problem, "stuck", first.node_path,
+          name_of_client(first) + " and " + times(behind, "waiter") +
+              " behind it want permits, and nothing has moved for " + format_duration(watched) + "; " +
+              how_long(first, now),
+          "look what those who hold the permits do (zklock ls " + semaphore + "), or ask for them: zklock revoke " +
+              semaphore};
+}
+
+bool is_near_end(const Participant& one) { return one.sequence < 0 || one.sequence > last_safe_sequence - notice; }
+
+bool has_foreign_data(const Participant& one) { return one.client_id.empty() && !one.revocation_requested; }
+
+void add_oddities(std::vector<Finding>& findings, const Line& line) {
+  const bool all_foreign = std::ranges::all_of(line, has_foreign_data);
+  for (const Participant& one : line) {
+    if (!has_session(one)) findings.push_back(describe_persistent(one));
+    if (!all_foreign && has_foreign_data(one)) findings.push_back(describe_data(one));
+  }
+  const auto odd = std::ranges::find_if(line, is_near_end);
+  if (odd != line.end()) findings.push_back(describe_number(*odd));
+}
+
+}  // namespace
+
+std::string_view to_string(Severity severity) noexcept { return severity == Severity::problem ? "problem" : "note"; }
+
+std::vector<Finding> find_circles(const std::vector<Line>& still_there) {
+  std::vector<Finding> findings;
+  std::ranges::transform(find_deadlocks(still_there), std::back_inserter(findings), describe);
+  return findings;
+}
+
+std::vector<Finding> find_stuck(const Survey& before, const std::vector<Line>& still_there,
+                                std::chrono::milliseconds watched, std::chrono::system_clock::time_point now) {
+  std::set<std::string_view> were_first;
+  std::set<std::string_view> directories;
+  for (const LockDirectory& directory : before.directories) {
+    directories.insert(directory.path);
+    for (const Line& line : directory.lines) were_first.insert(line.front().node_path);
+  }
+  std::vector<Finding> findings;
+  for (const Line& line : still_there) {
+    const Participant& first = line.front();
+    if (!were_first.contains(first.node_path)) continue;
+    const auto behind = static_cast<std::size_t>(
+        std::ranges::count_if(line, [&](const Participant& one) { return keeps_waiting(first, one); }));
+    const std::string semaphore = semaphore_with_line(parent_path(first.node_path));
+    if (!semaphore.empty() && directories.contains(join_path(semaphore, leases_name)))
+      findings.push_back(describe_wait(semaphore, first, behind, watched, now));
+    else if (behind > 0)
+      findings.push_back(describe_stuck(first, behind, watched, now));
+  }
+  return findings;
+}
+
+std::vector<Finding> find_oddities(const LockDirectory& directory) {
+  std::vector<Finding> findings;
+  for (const Line& line : directory.lines) add_oddities(findings, line);
+  for (const std::string& name : directory.malformed) findings.push_back(describe_name(directory, name));
+  for (const std::string& name : directory.foreign) findings.push_back(describe_foreign(directory, name));
+  return findings;
+}
+
+std::vector<Finding> find_gaps(const Survey& survey) {
+  std::vector<Finding> findings;
+  for (const std::string& path : survey.unreadable)
+    findings.push_back({Severity::note, "unreadable", path,
+                        "it cannot be read as a lock: no permission, or no lock's path",
+                        "look with a client that may read it"});
+  if (survey.cut_off.empty()) return findings;
+  findings.push_back(
+      {Severity::note, "cut-off", survey.cut_off.front(),
+       "the look ended here, and at " + times(survey.cut_off.size() - 1, "other node") + ": what is below was not seen",
+       "start at a path further down, or raise --max-nodes or --max-depth"});
+  return findings;
+}
+
+}  // namespace zklock::tools
