@@ -244,6 +244,28 @@ TEST_CASE("once a client is closed its session is over, though the server was sl
   for (auto& write : writes) CHECK(std::get<0>(write.get()) == Error::closing);
 }
 
+TEST_CASE("a client that is closed while answers come in has ended its session when it is closed", "[faults]") {
+  testing::TestServer server;
+  const Client observing = client_of(server.connect_string(), 20s);
+  const Session observer = connected_session(observing);
+  int alive = 0;
+  for (int round = 0; round < 250; ++round) {
+    Client client = client_of(server.connect_string(), 20s);
+    const Session session = connected_session(client);
+    std::vector<Pending<std::optional<Stat>>> answers(8);
+    Pending<CreateResult> made;
+    session.async_create("/mine", "", CreateMode::ephemeral, made.handler());
+    for (auto& answer : answers) session.async_exists("/mine", answer.handler());
+    static_cast<void>(made.get());
+    if (round % 2 == 0) static_cast<void>(answers.front().get());
+    client.close();
+    CHECK_FALSE(sync(observer));
+    if (exists(observer, "/mine")) ++alive;
+    REQUIRE(eventually([&] { return !exists(observer, "/mine"); }));
+  }
+  CHECK(alive == 0);
+}
+
 TEST_CASE("clients come and go without leaving threads or descriptors behind", "[faults]") {
   const testing::TestServer server;
   {

@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <thread>
 
@@ -39,6 +40,21 @@ void see_off(int socket, Clock::time_point deadline) {
   ::close(socket);
 }
 
+using EventDescriptor = asio::posix::basic_stream_descriptor<asio::any_io_executor>;
+
+/// Asio may wake a wait that nothing has happened for: an event of a descriptor closed before, in whose place it keeps
+/// this one. So what has happened is read, not believed.
+void when_signalled(std::shared_ptr<EventDescriptor> descriptor, std::function<void()> action) {
+  EventDescriptor& awaited = *descriptor;
+  awaited.async_wait(asio::posix::descriptor_base::wait_read, [descriptor = std::move(descriptor),
+                                                               action = std::move(action)](error_code error) mutable {
+    eventfd_t count = 0;
+    const bool in_vain = !error && ::eventfd_read(descriptor->native_handle(), &count) != 0 && errno == EAGAIN;
+    if (in_vain) return when_signalled(std::move(descriptor), std::move(action));
+    action();
+  });
+}
+
 /// Waits for the server, so it has a thread to itself. The thread touches neither the driver nor its executor, which
 /// may be gone by then: it writes to an eventfd that the driver waits on. `socket`: another descriptor of the
 /// library's, if the server is to be heard to its end, or -1.
@@ -54,10 +70,7 @@ void close_elsewhere(zhandle_t* handle, int socket, Multis multis, asio::any_io_
     asio::post(executor, std::move(closed));
     return;
   }
-  auto waiter =
-      std::make_shared<asio::posix::basic_stream_descriptor<asio::any_io_executor>>(std::move(executor), done);
-  waiter->async_wait(asio::posix::descriptor_base::wait_read,
-                     [waiter, closed = std::move(closed)](error_code) { closed(); });
+  when_signalled(std::make_shared<EventDescriptor>(std::move(executor), done), std::move(closed));
   const BlockSignals blocked;
   const auto close_and_tell = [handle, socket, signal, multis = std::move(multis)] {
     const auto deadline = Clock::now() + close_limit;

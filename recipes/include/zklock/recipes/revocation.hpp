@@ -15,6 +15,7 @@ inline constexpr std::string_view revocation_request = "__REVOKE__";
 
 namespace detail {
 struct RevocationTarget {
+  explicit RevocationTarget(const ClientHandle& of) : client{of} {}
   ClientHandle client;
 };
 inline asio::any_io_executor callback_executor(const RevocationTarget& target) {
