@@ -182,3 +182,25 @@ TEST_CASE("while the link is down nothing is handed over: a sibling waits for it
   simulation.run();
   CHECK(simulation.failures().empty());
 }
+
+TEST_CASE("a directory that goes as soon as it is made is made again, though not for ever") {  // 9
+  for (const int times : {3, 1'000}) {
+    Simulation simulation;
+    int left = times;
+    simulation.ensemble().on_call([&](const FakeCall& call) {
+      if (call.applied && call.operation == "create" && call.path == directory && left-- > 0)
+        asio::post(simulation.executor(), [&] { simulation.ensemble().remove(directory); });
+      return FakeFault::none;
+    });
+    error_code outcome;
+    simulation.actor([&]() -> asio::awaitable<void> {
+      const InterProcessMutex mutex{simulation.client("one", patient()), directory};
+      const auto [error, lease] = co_await mutex.async_acquire(5s, asio::as_tuple(asio::deferred));
+      outcome = error;
+      CHECK(lease.is_held() == !error);
+    });
+    simulation.run();
+    CHECK(simulation.failures().empty());
+    CHECK(outcome == (times == 3 ? error_code{} : make_error_code(Error::no_node)));
+  }
+}

@@ -7,7 +7,7 @@ cd "$1"
 page=$2
 
 # Titles may be broken over lines; a test that is a script has its title in a variable of CMake.
-code=$(cat test/*.cpp integration/*.cpp | tr '\n' ' ' | sed -E 's/" +"//g')
+code=$(cat test/*.cpp integration/*.cpp integration/interop/*.cpp | tr '\n' ' ' | sed -E 's/" +"//g')
 titles=$(grep -oE '(TEST_CASE(_METHOD)?|CONTRACT)\( *([A-Za-z]+, *)?"[^"]*"' <<<"$code" | sed -E 's/^[^"]*//'
   grep -ohE '^ *set\([a-z_]+ "[^"]*"\)' integration/CMakeLists.txt | sed -E 's/^[^"]*//; s/\)$//')
 named=$(awk -F' \\| ' '/^\| / {print $NF}' "$page" | grep -oE '"[^"]*"' | sort -u)

@@ -1,130 +1,19 @@
-// The program `zklock` as a child process, with pipes for its standard streams.
+// The program `zklock` as a child process.
 #pragma once
 
-#include "await.hpp"
+#include "process.hpp"
 
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
-#include <stdexcept>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 namespace zklock::test {
 
-/// Killed by its destructor if it still runs. Waits of at most `patience`, then std::runtime_error.
-class Program {
+class Program : public Process {
  public:
-  static constexpr std::chrono::milliseconds patience = 30s;
-
-  /// `words` without the program's name; `environment` and PATH are all that it gets.
-  Program(std::vector<std::string> words, std::vector<std::string> environment = {}) {
-    words.insert(words.begin(), ZKLOCK_PROGRAM);
-    environment.push_back("PATH=" + std::string{::getenv("PATH")});
-    auto arguments = pointers(words);
-    auto variables = pointers(environment);
-    const Pipe input = make_pipe();
-    const Pipe output = make_pipe();
-    const Pipe errors = make_pipe();
-    posix_spawn_file_actions_t actions;
-    check(::posix_spawn_file_actions_init(&actions));
-    check(::posix_spawn_file_actions_adddup2(&actions, input.reading, STDIN_FILENO));
-    check(::posix_spawn_file_actions_adddup2(&actions, output.writing, STDOUT_FILENO));
-    check(::posix_spawn_file_actions_adddup2(&actions, errors.writing, STDERR_FILENO));
-    check(::posix_spawn(&pid_, ZKLOCK_PROGRAM, &actions, nullptr, arguments.data(), variables.data()));
-    ::posix_spawn_file_actions_destroy(&actions);
-    for (const int theirs : {input.reading, output.writing, errors.writing}) ::close(theirs);
-    input_ = input.writing;
-    output_ = output.reading;
-    errors_ = errors.reading;
-    process_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
-    check(process_ >= 0 ? 0 : errno);
-  }
-  ~Program() {
-    if (pid_ != 0) {
-      ::kill(pid_, SIGKILL);
-      ::waitpid(pid_, nullptr, 0);
-    }
-    for (const int descriptor : {input_, output_, errors_, process_})
-      if (descriptor >= 0) ::close(descriptor);
-  }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-
-  void signal(int number) const { ::kill(pid_, number); }
-  void end_input() { ::close(std::exchange(input_, -1)); }
-  [[nodiscard]] bool has_ended() const {
-    pollfd request{process_, POLLIN, 0};
-    return ::poll(&request, 1, 0) == 1;
-  }
-  /// The exit status as the shell has it, 128 + n for signal n.
-  [[nodiscard]] int wait() {
-    wait_ready(process_, "its end");
-    int status = 0;
-    ::waitpid(std::exchange(pid_, 0), &status, 0);
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  }
-  /// One line of its output, or of the command's, without the end of the line.
-  [[nodiscard]] std::string line() { return line_of(output_, "a line of output"); }
-  [[nodiscard]] std::string error_line() { return line_of(errors_, "a line of errors"); }
-  /// Everything up to the end.
-  [[nodiscard]] std::string rest() { return rest_of(output_); }
-  [[nodiscard]] std::string errors() { return rest_of(errors_); }
-
- private:
-  static void check(int error) {
-    if (error != 0) throw std::system_error{error, std::generic_category(), ZKLOCK_PROGRAM};
-  }
-  static std::vector<char*> pointers(std::vector<std::string>& strings) {
-    std::vector<char*> result;
-    for (std::string& text : strings) result.push_back(text.data());
-    result.push_back(nullptr);
-    return result;
-  }
-  struct Pipe {
-    int reading;
-    int writing;
-  };
-  static Pipe make_pipe() {
-    std::array<int, 2> ends{};
-    check(::pipe2(ends.data(), O_CLOEXEC) == 0 ? 0 : errno);
-    return {ends[0], ends[1]};
-  }
-  static void wait_ready(int descriptor, const std::string& what) {
-    pollfd request{descriptor, POLLIN, 0};
-    if (::poll(&request, 1, static_cast<int>(patience.count())) != 1)
-      throw std::runtime_error{"waited in vain for " + what + " of zklock"};
-  }
-  static bool get(int descriptor, char& character, const std::string& what) {
-    wait_ready(descriptor, what);
-    return ::read(descriptor, &character, 1) == 1;
-  }
-  static std::string line_of(int descriptor, const std::string& what) {
-    std::string line;
-    for (char next = 0; get(descriptor, next, what) && next != '\n';) line += next;
-    return line;
-  }
-  static std::string rest_of(int descriptor) {
-    std::string text;
-    for (char next = 0; get(descriptor, next, "the end of the output");) text += next;
-    return text;
-  }
-
-  pid_t pid_ = 0;  // 0: reaped
-  int process_ = -1;
-  int input_ = -1;
-  int output_ = -1;
-  int errors_ = -1;
+  /// `words` without the program's name.
+  Program(std::vector<std::string> words, std::vector<std::string> environment = {})
+      : Process{ZKLOCK_PROGRAM, std::move(words), std::move(environment)} {}
 };
 
 }  // namespace zklock::test

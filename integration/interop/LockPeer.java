@@ -1,0 +1,119 @@
+// Curator's locks, for lock_test.cpp. Does what each line of its input says, and answers with one line.
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.locks.Lease;
+import org.apache.curator.framework.recipes.locks.Revoker;
+import org.apache.curator.retry.RetryOneTime;
+
+public class LockPeer {
+  private final CuratorFramework client;
+  private final Map<String, InterProcessLock> locks = new HashMap<>();
+  private final Map<String, InterProcessReadWriteLock> readWriteLocks = new HashMap<>();
+  private final Map<String, List<Lease>> leases = new HashMap<>();
+  private final AtomicInteger revocations = new AtomicInteger();
+
+  private LockPeer(String servers) {
+    client = CuratorFrameworkFactory.newClient(servers, 10_000, 10_000, new RetryOneTime(100));
+    client.start();
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    LockPeer peer = new LockPeer(arguments[0]);
+    BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
+    for (String line = orders.readLine(); line != null; line = orders.readLine()) {
+      String answer;
+      try {
+        answer = peer.obey(line.split(" "));
+      } catch (Exception error) {
+        answer = "failed " + error;
+      }
+      System.out.println(answer);
+      System.out.flush();
+    }
+    peer.client.close();
+  }
+
+  /// "acquire KIND PATH MS", "release KIND PATH", "permits PATH MAX QUANTITY MS", "return PATH", "participants PATH",
+  /// "revocable PATH", "revocations", "revoke NODE", "work KIND PATH THREADS TIMES FILE"
+  private String obey(String[] words) throws Exception {
+    switch (words[0]) {
+      case "acquire": return said(lock(words[1], words[2]).acquire(Long.parseLong(words[3]), TimeUnit.MILLISECONDS));
+      case "release": lock(words[1], words[2]).release(); return "yes";
+      case "permits": return permits(words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3]), Long.parseLong(words[4]));
+      case "return": for (Lease lease : leases.remove(words[1])) lease.close(); return "yes";
+      case "participants": return "" + ((InterProcessMutex) lock("mutex", words[1])).getParticipantNodes().size();
+      case "revocable": ((InterProcessMutex) lock("mutex", words[1])).makeRevocable(held -> revocations.incrementAndGet()); return "yes";
+      case "revocations": return "" + revocations.get();
+      case "revoke": Revoker.attemptRevoke(client, words[1]); return "yes";
+      case "work": return work(words[1], words[2], Integer.parseInt(words[3]), Integer.parseInt(words[4]), Path.of(words[5]));
+      default: throw new IllegalArgumentException(words[0]);
+    }
+  }
+
+  private static String said(boolean it) { return it ? "yes" : "no"; }
+
+  private InterProcessLock lock(String kind, String path) {
+    return locks.computeIfAbsent(kind + " " + path, key -> {
+      switch (kind) {
+        case "mutex": return new InterProcessMutex(client, path);
+        case "semaphore-mutex": return new InterProcessSemaphoreMutex(client, path);
+        case "read": return readWriteLocks.computeIfAbsent(path, p -> new InterProcessReadWriteLock(client, p)).readLock();
+        case "write": return readWriteLocks.computeIfAbsent(path, p -> new InterProcessReadWriteLock(client, p)).writeLock();
+        default: throw new IllegalArgumentException(kind);
+      }
+    });
+  }
+
+  private String permits(String path, int max, int quantity, long wait) throws Exception {
+    Collection<Lease> taken = new InterProcessSemaphoreV2(client, path, max).acquire(quantity, wait, TimeUnit.MILLISECONDS);
+    if (taken == null) return "no";
+    leases.computeIfAbsent(path, p -> new ArrayList<>()).addAll(taken);
+    return "yes";
+  }
+
+  /// Each thread takes the lock so many times, and notes when it is in and out.
+  private String work(String kind, String path, int threads, int times, Path log) throws Exception {
+    AtomicInteger failures = new AtomicInteger();
+    List<Thread> all = new ArrayList<>();
+    for (int i = 0; i < threads; ++i) {
+      Thread thread = new Thread(() -> {
+        try {
+          InterProcessLock lock = kind.equals("mutex") ? new InterProcessMutex(client, path) : new InterProcessReadWriteLock(client, path).writeLock();
+          for (int n = 0; n < times; ++n) {
+            lock.acquire();
+            try {
+              Files.writeString(log, "in 1\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+              Files.writeString(log, "out 1\n", StandardOpenOption.APPEND);
+            } finally {
+              lock.release();
+            }
+          }
+        } catch (Exception error) {
+          failures.incrementAndGet();
+        }
+      });
+      thread.start();
+      all.add(thread);
+    }
+    for (Thread thread : all) thread.join();
+    return "" + failures.get();
+  }
+}

@@ -1,0 +1,195 @@
+// Our locks and Curator's, a living one, on the same paths.
+#include "support/catch.hpp"
+#include "support/fixture.hpp"
+#include "support/process.hpp"
+
+#include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/inter_process_semaphore.hpp>
+#include <zklock/recipes/inter_process_semaphore_mutex.hpp>
+#include <zklock/recipes/revocation.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+using namespace zklock;
+using namespace zklock::test;
+
+namespace {
+
+/// A Java program with Curator in it, that does what it is told.
+class Curator {
+ public:
+  explicit Curator(const testing::TestServer& server)
+      : java_{"java",
+              {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", ZKLOCK_CURATOR_RECIPES_JAR, ZKLOCK_LOCK_PEER,
+               server.connect_string()}} {}
+
+  std::string operator()(const std::string& order) {
+    begin(order);
+    return outcome();
+  }
+  void begin(const std::string& order) { java_.say(order); }
+  std::string outcome() { return java_.line(); }
+
+ private:
+  Process java_;
+};
+
+struct Fixture {
+  testing::TestServer server;
+  Curator curator{server};
+  Client client = make_client(server);
+  Session session = connected_session(client);
+  const std::string path = "/locks/orders";
+
+  [[nodiscard]] std::size_t in_line() const { return children_of(session, path).size(); }
+};
+
+template <class Lock>
+error_code try_acquire(const Lock& lock) {
+  return std::get<0>(outcome_of_operation<Lease>([&](auto token) { lock.async_acquire(0ms, std::move(token)); }));
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "Curator's mutex and ours exclude each other, first come, first served") {
+  const InterProcessMutex mutex{client, path};
+  REQUIRE(curator("acquire mutex " + path + " 5000") == "yes");
+  Pending<Lease> second;
+  mutex.async_acquire(second.handler());
+  REQUIRE(eventually([&] { return in_line() == 2; }));
+  CHECK(try_acquire(mutex) == Error::timed_out);
+  CHECK_FALSE(second.ready(100ms));
+  CHECK(curator("participants " + path) == "2");
+  CHECK(curator("release mutex " + path) == "yes");
+  Lease lease = std::get<1>(second.get());
+  CHECK(lease.is_held());
+  CHECK(curator("acquire mutex " + path + " 200") == "no");
+  curator.begin("acquire mutex " + path + " 20000");
+  REQUIRE(eventually([&] { return in_line() == 2; }));
+  lease = Lease{};
+  CHECK(curator.outcome() == "yes");
+  const auto [error, line] =
+      outcome_of_operation<std::vector<Participant>>([&](auto token) { mutex.async_participants(std::move(token)); });
+  CHECK_FALSE(error);
+  REQUIRE(line.size() == 1);
+  CHECK(line[0].client_id.empty());  // Curator writes an address
+  CHECK(curator("release mutex " + path) == "yes");
+}
+
+TEST_CASE_METHOD(Fixture, "Curator's readers and writers and ours keep each other out as they should") {
+  const InterProcessReadWriteLock lock{client, path};
+  const Owner owner = Owner::make();
+  const auto acquire_as = [&](const InterProcessMutex& half) {
+    return std::get<1>(outcome_of_operation<Lease>([&](auto token) { half.async_acquire(owner, std::move(token)); }));
+  };
+  {
+    const Lease writing = acquire_as(lock.write_lock());
+    CHECK(curator("acquire read " + path + " 200") == "no");
+    CHECK(curator("acquire write " + path + " 200") == "no");
+  }
+  REQUIRE(curator("acquire read " + path + " 5000") == "yes");
+  {
+    const Lease reading = acquire_as(lock.read_lock());
+    CHECK(reading.is_held());
+    CHECK(try_acquire(lock.write_lock()) == Error::timed_out);
+  }
+  CHECK(curator("release read " + path) == "yes");
+  REQUIRE(curator("acquire write " + path + " 5000") == "yes");
+  CHECK(try_acquire(lock.read_lock()) == Error::timed_out);
+  CHECK(try_acquire(lock.write_lock()) == Error::timed_out);
+  CHECK(curator("release write " + path) == "yes");
+
+  // Our downgrade, with Curator's writer in line.
+  Lease writing = acquire_as(lock.write_lock());
+  curator.begin("acquire write " + path + " 20000");
+  REQUIRE(eventually([&] { return in_line() == 2; }));
+  Lease reading = acquire_as(lock.read_lock());
+  writing = Lease{};
+  REQUIRE(eventually([&] { return in_line() == 2; }));
+  CHECK(reading.is_held());
+  CHECK(try_acquire(lock.read_lock()) == Error::timed_out);  // behind the writer
+  reading = Lease{};
+  CHECK(curator.outcome() == "yes");
+  CHECK(curator("release write " + path) == "yes");
+}
+
+TEST_CASE_METHOD(Fixture, "Curator's permits and ours are of one semaphore") {
+  InterProcessSemaphore semaphore{client, path, 3};
+  REQUIRE(curator("permits " + path + " 3 2 5000") == "yes");
+  Lease third = semaphore.acquire();
+  CHECK_FALSE(semaphore.try_acquire());
+  CHECK(curator("permits " + path + " 3 1 200") == "no");
+  Pending<std::vector<Lease>> two;
+  semaphore.async_acquire_many(2, two.handler());
+  CHECK_FALSE(two.ready(100ms));
+  CHECK(curator("return " + path) == "yes");
+  CHECK(std::get<1>(two.get()).size() == 2);
+  third = Lease{};
+  CHECK(curator("permits " + path + " 3 1 5000") == "yes");
+}
+
+TEST_CASE_METHOD(Fixture, "Curator's semaphore mutex and ours exclude each other") {
+  InterProcessSemaphoreMutex mutex{client, path};
+  REQUIRE(curator("acquire semaphore-mutex " + path + " 5000") == "yes");
+  CHECK_FALSE(mutex.try_lock());
+  CHECK(curator("release semaphore-mutex " + path) == "yes");
+  REQUIRE(mutex.acquire(5s));
+  CHECK(curator("acquire semaphore-mutex " + path + " 200") == "no");
+  mutex.release();
+  CHECK(curator("acquire semaphore-mutex " + path + " 5000") == "yes");
+}
+
+TEST_CASE_METHOD(Fixture, "Curator and we can ask each other to give a lock back") {
+  const InterProcessMutex mutex{client, path};
+  CHECK(curator("revocable " + path) == "yes");
+  REQUIRE(curator("acquire mutex " + path + " 5000") == "yes");
+  attempt_revoke(client, path + "/" + children_of(session, path).at(0));
+  CHECK(eventually([&] { return curator("revocations") == "1"; }));
+  CHECK(curator("release mutex " + path) == "yes");
+
+  Lease lease = acquire(mutex);
+  Pending<> asked;
+  lease.async_wait_revocation(asked.handler());
+  CHECK(curator("revoke " + lease.node_path()) == "yes");
+  CHECK_FALSE(std::get<0>(asked.get()));
+  lease = Lease{};
+  CHECK(curator("acquire mutex " + path + " 5000") == "yes");
+}
+
+TEST_CASE_METHOD(Fixture, "a crowd of Curator's threads and ours: no overlap, and everybody is served") {
+  constexpr int threads = 4;
+  constexpr int times = 60;
+  const auto log = server.directory() / "grants";
+  curator.begin("work mutex " + path + " " + std::to_string(threads) + " " + std::to_string(times) + " " +
+                log.string());
+  std::vector<std::thread> ours;
+  for (int i = 0; i < threads; ++i)
+    ours.emplace_back([&] {
+      InterProcessMutex mutex{client, path};
+      std::ofstream out{log, std::ios::app};
+      for (int n = 0; n < times; ++n) {
+        const std::unique_lock guard{mutex};
+        out << "in 0\n" << std::flush;
+        out << "out 0\n" << std::flush;
+      }
+    });
+  for (std::thread& each : ours) each.join();
+  CHECK(curator.outcome() == "0");  // failures
+  std::ifstream grants{log};
+  std::string word;
+  int who = 0;
+  int inside = 0;
+  int count = 0;
+  bool exclusive = true;
+  while (grants >> word >> who) {
+    inside += word == "in" ? 1 : -1;
+    exclusive = exclusive && (inside == 0 || inside == 1);
+    ++count;
+  }
+  CHECK(exclusive);
+  CHECK(count == 2 * 2 * threads * times);
+  CHECK(eventually([&] { return in_line() == 0; }));
+}
