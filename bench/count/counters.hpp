@@ -1,0 +1,23 @@
+// What this process does, counted where it leaves our code.
+#pragma once
+
+#include <cstdint>
+
+namespace zklock::bench {
+
+struct Counters {
+  std::uint64_t flights = 0;      ///< sends that followed a receipt, or the start
+  std::uint64_t wake_ups = 0;     ///< of the I/O thread: waits for the socket, a timer or another thread
+  std::uint64_t sends = 0;        ///< calls of send
+  std::uint64_t allocations = 0;  ///< calls of operator new, on all threads
+
+  friend Counters operator-(const Counters& left, const Counters& right) noexcept {
+    return {left.flights - right.flights, left.wake_ups - right.wake_ups, left.sends - right.sends,
+            left.allocations - right.allocations};
+  }
+};
+
+/// Since the process began. Threads: any; what the I/O thread counts is exact while that is at rest.
+Counters count() noexcept;
+
+}  // namespace zklock::bench

@@ -1,0 +1,26 @@
+// Instructions under callgrind.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace zklock::bench {
+
+/// A debug build's are others.
+#ifdef NDEBUG
+inline constexpr const char* instructions_metric = "instructions";
+#else
+inline constexpr const char* instructions_metric = "debug-instructions";
+#endif
+
+/// For a process that runs under callgrind: counts from here, until here, on all threads.
+void start_instructions();
+void stop_instructions();
+
+/// Runs `program workload server locks` under callgrind. Nothing if there is no valgrind, and a line says so.
+/// Throws std::runtime_error if it fails.
+std::optional<std::uint64_t> count_instructions(const std::string& program, const std::string& workload,
+                                                const std::string& server, int locks);
+
+}  // namespace zklock::bench

@@ -1,0 +1,86 @@
+// Runs one subject with one task, as often as its input says "run RAMP_MS MS", and answers each time with "begin" and
+// "end" around what counts, and then with one line of JSON. The drivers in other languages do the same.
+#include "subject.hpp"
+
+#include <chrono>
+#include <iostream>
+#include <sstream>
+#include <thread>
+
+#include <sys/resource.h>
+
+namespace zklock::bench {
+namespace {
+
+double cpu_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+void say(const std::string& line) { std::cout << line << std::endl; }
+
+void run(Subject& subject, std::chrono::milliseconds ramp, std::chrono::milliseconds length) {
+  Window window;
+  for (Tallies* tallies : subject.tallies()) tallies->clear();
+  subject.start(window);
+  std::this_thread::sleep_for(ramp);
+  say("begin");
+  const double cpu_before = cpu_seconds();
+  const auto began = Clock::now();
+  window.count(true);
+  std::this_thread::sleep_for(length);
+  window.count(false);
+  const std::chrono::duration<double> lasted = Clock::now() - began;
+  const double cpu = cpu_seconds() - cpu_before;
+  say("end");
+  window.stop();
+  subject.join();
+  std::ostringstream line;
+  line << R"({"seconds": )" << lasted.count() << R"(, "cpu_seconds": )" << cpu;
+  for (const Tallies* tallies : subject.tallies()) {
+    if (tallies->empty()) continue;
+    const auto latencies = tallies->quantiles({0.5, 0.99});
+    line << ", \"" << tallies->name() << R"(": {"cycles": )" << tallies->cycles() << R"(, "p50_us": )" << latencies[0]
+         << R"(, "p99_us": )" << latencies[1] << "}";
+  }
+  line << "}";
+  say(line.str());
+}
+
+void obey_orders(Subject& subject) {
+  say("ready");
+  for (std::string order; std::getline(std::cin, order);) {
+    std::istringstream words{order};
+    std::string verb;
+    int ramp = 0;
+    int length = 0;
+    if (!(words >> verb >> ramp >> length) || verb != "run") throw std::invalid_argument{"what is '" + order + "'?"};
+    run(subject, std::chrono::milliseconds{ramp}, std::chrono::milliseconds{length});
+  }
+}
+
+std::unique_ptr<Subject> make_subject(const std::string& name, const Task& task) {
+  for (const auto make : {make_zklock, make_raw, make_blocking})
+    if (auto subject = make(name, task)) return subject;
+  throw std::invalid_argument{"there is no subject '" + name + "' for this task"};
+}
+
+}  // namespace
+}  // namespace zklock::bench
+
+int main(int argc, char** argv) {
+  using namespace zklock::bench;
+  try {
+    if (argc < 2) throw std::invalid_argument{"usage: zklock_bench SUBJECT KEY=VALUE..."};
+    const auto subject = make_subject(argv[1], parse_task({argv + 2, argv + argc}));
+    obey_orders(*subject);
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "zklock_bench: " << error.what() << "\n";
+    return 1;
+  }
+}

@@ -1,0 +1,37 @@
+// zklock as a mutex of the standard library: lock() and unlock(), on a Client that does its I/O on a thread of its own.
+#include "blocking_lock.hpp"
+
+#include <zklock/recipes/inter_process_mutex.hpp>
+
+#include <stdexcept>
+
+namespace zklock::bench {
+namespace {
+
+class ZklockLock : public BlockingLock {
+ public:
+  ZklockLock(std::shared_ptr<Client> client, const std::string& path)
+      : client_{std::move(client)}, mutex_{*client_, path} {}
+  bool acquire(const Window&) override {
+    mutex_.lock();
+    return true;
+  }
+  void release() override { mutex_.unlock(); }
+
+ private:
+  std::shared_ptr<Client> client_;
+  InterProcessMutex mutex_;
+};
+
+}  // namespace
+
+LockFactory zklock_locks(const Task& task) {
+  ClientConfig config{.connect_string = task.servers,
+                      .session_timeout = std::chrono::milliseconds{task.session_timeout_ms},
+                      .sessions = task.sessions};
+  auto client = std::make_shared<Client>(std::move(config));
+  if (!client->wait_connected(std::chrono::seconds{20})) throw std::runtime_error{"no connection"};
+  return [task, client](std::size_t waiter) { return std::make_unique<ZklockLock>(client, task.lock_path(waiter)); };
+}
+
+}  // namespace zklock::bench

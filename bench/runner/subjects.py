@@ -1,0 +1,106 @@
+"""Subjects as processes: what they are told, and what they answer."""
+
+import json
+import os
+import statistics
+import subprocess
+
+
+class Failure(Exception):
+    pass
+
+
+def peak_memory_mib(pid):
+    with open(f"/proc/{pid}/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) / 1024
+
+
+class Program:
+    """One driver process; see bench/driver/main.cpp."""
+
+    def __init__(self, command, subject, words, log):
+        self.process = subprocess.Popen([*command, subject, *(f"{key}={value}" for key, value in words.items())],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
+                                        start_new_session=True)
+
+    def expect(self, word):
+        line = self.process.stdout.readline().strip()
+        if line != word:
+            raise Failure(f"said '{line}' instead of '{word}'")
+
+    def order(self, words):
+        self.process.stdin.write(words + "\n")
+        self.process.stdin.flush()
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise Failure("has ended on its own")
+        return json.loads(line)
+
+    def close(self):
+        self.process.stdin.close()
+        try:
+            self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class Subject:
+    """One or several processes that do the same, as one."""
+
+    def __init__(self, spec, command, case, server, log):
+        self.name, self.server, self.spec = spec.name, server, spec
+        words = {**case.words, **spec.words, "servers": server.address, "path": f"/bench/{case.name}/{spec.name}"}
+        self.programs = []
+        try:
+            for _ in range(spec.processes):
+                self.programs.append(Program(command, spec.subject, words, log))
+            for program in self.programs:
+                program.expect("ready")
+        except Exception:
+            self.close()
+            raise
+
+    def run(self, ramp_ms, length_ms):
+        """One measurement: a dictionary of metrics."""
+        for program in self.programs:
+            program.order(f"run {ramp_ms} {length_ms}")
+        for program in self.programs:
+            program.expect("begin")
+        requests, cpu = self.server.requests(), self.server.cpu_seconds()
+        for program in self.programs:
+            program.expect("end")
+        server_cpu = self.server.cpu_seconds() - cpu
+        requests = None if requests is None else self.server.requests() - requests
+        return metrics([program.answer() for program in self.programs], server_cpu, requests)
+
+    def peak_memory(self):
+        return sum(peak_memory_mib(program.process.pid) for program in self.programs)
+
+    def close(self):
+        for program in self.programs:
+            program.close()
+
+
+def metrics(answers, server_cpu, requests):
+    """Of the answers of all processes of a subject, and what the server has used meanwhile."""
+    result, cycles = {}, 0
+    for kind in ("locks", "reads", "writes"):
+        parts = [(answer[kind], answer["seconds"]) for answer in answers if kind in answer]
+        if not parts:
+            continue
+        prefix = "" if kind == "locks" else f"{kind[:-1]}_"
+        cycles += sum(part["cycles"] for part, _ in parts)
+        result[f"{kind}_per_s"] = sum(part["cycles"] / seconds for part, seconds in parts)
+        timed = [part for part, _ in parts if part["p50_us"] > 0]
+        if timed:
+            result[f"{prefix}p50_us"] = statistics.median(part["p50_us"] for part in timed)
+            result[f"{prefix}p99_us"] = max(part["p99_us"] for part in timed)
+    if cycles:
+        result["client_cpu_us"] = sum(answer["cpu_seconds"] for answer in answers) / cycles * 1e6
+        result["server_cpu_us"] = server_cpu / cycles * 1e6
+        if requests is not None:
+            result["requests"] = requests / cycles
+    return result
