@@ -64,7 +64,8 @@ Awaitable<Result<Children>> join(Session session, const std::string& directory, 
   }
 }
 
-/// As join; but where one of ours is the last in line it is likely to be right ahead, and then nothing is listed.
+/// As join; but where one of ours is the last in line, or soon will be, it is likely to be right ahead, and then nothing is
+/// listed.
 Awaitable<Result<Joined>> join_behind_own(Session session, LockRequest request, PlaceInLine& place) {
   const std::string& directory = request.core.path();
   const Siblings& siblings = *request.core.siblings();

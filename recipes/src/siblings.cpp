@@ -82,8 +82,22 @@ void Siblings::on_left(const Sibling& sibling) {
   present_.erase(found);
 }
 
+bool Siblings::Asked::is_of(const Session& other, LockKind others_kind) const {
+  return number > 0 && session == other.id() && is_same_line(kind, others_kind);
+}
+
+void Siblings::ask(const Session& session, LockKind kind) {
+  if (!asked_.is_of(session, kind)) asked_ = {session.id(), kind, 0};
+  ++asked_.number;
+}
+
+void Siblings::answered(const Session& session, LockKind kind) {
+  if (asked_.is_of(session, kind)) --asked_.number;
+}
+
 /// The last number is the one that a newcomer may have ahead of it.
 bool Siblings::is_any(const Session& session, LockKind kind) const {
+  if (asked_.is_of(session, kind)) return true;
   if (present_.empty()) return false;
   const Sibling& last = *present_.rbegin()->second;
   return last.session_ == session.id() && is_same_line(last.kind_, kind);

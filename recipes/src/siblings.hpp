@@ -77,11 +77,14 @@ class Siblings : public std::enable_shared_from_this<Siblings> {
   using Moment = std::uint64_t;
   [[nodiscard]] Moment now() const noexcept { return departures_; }
 
+  /// A node of ours is asked for; the answer is there, enter() being called before if it is a good one.
+  void ask(const Session& session, LockKind kind);
+  void answered(const Session& session, LockKind kind);
   /// The server has made a node of ours.
   [[nodiscard]] std::shared_ptr<Sibling> enter(const Session& session, LockKind kind, std::int32_t sequence,
                                                std::string path);
 
-  /// Somebody of ours is in the line that `kind` stands in, on that session.
+  /// Somebody of ours is in the line that `kind` stands in, on that session, or about to be.
   [[nodiscard]] bool is_any(const Session& session, LockKind kind) const;
   /// The one with that number in the line that `kind` stands in; null: it is not one of ours, or has gone.
   [[nodiscard]] std::shared_ptr<Sibling> find(const Session& session, LockKind kind, std::int32_t sequence) const;
@@ -98,6 +101,12 @@ class Siblings : public std::enable_shared_from_this<Siblings> {
   friend class Sibling;
   void on_left(const Sibling& sibling);
 
+  struct Asked {
+    std::int64_t session = 0;
+    LockKind kind{};
+    int number = 0;
+    [[nodiscard]] bool is_of(const Session& session, LockKind kind) const;
+  } asked_;
   std::map<std::int32_t, std::shared_ptr<Sibling>> present_;
   std::shared_ptr<Sibling> last_;  // the last that left
   Moment departures_ = 0;
