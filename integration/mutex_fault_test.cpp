@@ -334,6 +334,29 @@ TEST_CASE_METHOD(Fixture,
   CHECK(acquire(theirs).is_held());
 }
 
+TEST_CASE_METHOD(Fixture, "a sibling whose node an operator has deleted has lost the lock before the next one gets it",
+                 "[faults]") {
+  Lease holder = acquire(mutex);
+  Pending<Lease> sibling;
+  mutex.async_acquire(sibling.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  const Client other = make_client(server, 9s);
+  const InterProcessMutex theirs{other, path};
+  Pending<Lease> stranger;
+  theirs.async_acquire(stranger.handler());
+  REQUIRE(eventually([&] { return queue_length() == 3 && server.monitor("zk_watch_count") == 1; }));
+  const auto line = std::get<1>(
+      outcome_of_operation<std::vector<Participant>>([&](auto token) { mutex.async_participants(std::move(token)); }));
+  outcome_of_operation<>([&](auto token) { session.async_remove(line.at(1).node_path, std::move(token)); });
+  SECTION("it is given back without waiting") { holder = Lease{}; }
+  SECTION("the release is awaited") {
+    CHECK_FALSE(std::get<0>(outcome_of_operation<>([&](auto token) { holder.async_release(std::move(token)); })));
+  }
+  const Lease taken = std::get<1>(sibling.get());
+  CHECK(std::get<1>(stranger.get()).is_held());
+  CHECK(taken.state() == LeaseState::lost);
+}
+
 TEST_CASE("a holder killed by SIGKILL is succeeded within the session timeout and a tick", "[faults]") {
   testing::TestServer server;
   int told[2];

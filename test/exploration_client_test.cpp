@@ -1,7 +1,6 @@
 // The operations of a Client under every fault at every step.
 #include "support/catch.hpp"
-
-#include <zklock/testing/exploration.hpp>
+#include "support/exploration.hpp"
 
 #include <algorithm>
 
@@ -22,13 +21,6 @@ std::vector<FakeNode> nodes_below(Simulation& simulation, const std::string& dir
 /// A client that was closed may leave what it was about to clean up.
 bool is_open(Simulation& simulation, const std::string& name) {
   return simulation.client(name).state() != ConnectionState::closed;
-}
-
-void check(const Scenario& scenario, std::size_t pairs) {
-  const ExplorationReport report = explore(scenario, {.pairs = pairs});
-  INFO(report);
-  CHECK(report);
-  CHECK(report.steps > 3);
 }
 
 /// What a create has come to, for the end of the scenario.
@@ -88,17 +80,20 @@ bool no_lie(Simulation& simulation, const Created& created) {
 }  // namespace
 
 TEST_CASE("a protected create makes one node or none, whatever fails") {
-  check(creation("/jobs/n-", CreateOptions{CreateMode::persistent_sequential}.with_protection().creating_parents(),
-                 all_or_nothing),
-        500);
-  check(creation("/jobs/n-", CreateOptions{CreateMode::ephemeral_sequential}.with_protection().creating_parents(),
-                 nothing_left),
-        500);
+  test::check_exploration(
+      creation("/jobs/n-", CreateOptions{CreateMode::persistent_sequential}.with_protection().creating_parents(),
+               all_or_nothing),
+      500);
+  test::check_exploration(
+      creation("/jobs/n-", CreateOptions{CreateMode::ephemeral_sequential}.with_protection().creating_parents(),
+               nothing_left),
+      500);
 }
 
 TEST_CASE("a plain create does not lie about what it has done, whatever fails") {
-  check(creation("/jobs/a", CreateOptions{CreateMode::persistent}.creating_parents(), no_lie), 500);
-  check(creation("/jobs/n-", CreateOptions{CreateMode::persistent_sequential}.creating_parents(), no_lie), 300);
+  test::check_exploration(creation("/jobs/a", CreateOptions{CreateMode::persistent}.creating_parents(), no_lie), 500);
+  test::check_exploration(
+      creation("/jobs/n-", CreateOptions{CreateMode::persistent_sequential}.creating_parents(), no_lie), 300);
 }
 
 namespace {
@@ -142,7 +137,7 @@ asio::awaitable<void> count_up(Simulation& simulation, Counter& counter) {
 }  // namespace
 
 TEST_CASE("a counter by versions counts every write once, whatever fails") {
-  check(
+  test::check_exploration(
       [](Simulation& simulation) {
         const auto counter = std::make_shared<Counter>();
         simulation.actor([&simulation, counter] { return count_up(simulation, *counter); });
@@ -159,7 +154,7 @@ TEST_CASE("a counter by versions counts every write once, whatever fails") {
 }
 
 TEST_CASE("a guaranteed remove is done in the end, whatever fails") {
-  check(
+  test::check_exploration(
       [](Simulation& simulation) {
         simulation.actor([&simulation]() -> asio::awaitable<void> {
           Client& client = simulation.client("a", patient());

@@ -132,10 +132,10 @@ error_code check_sequence(const PlaceInLine& place, LockKind kind) {
 /// without a word from the server: its delete is on the wire ahead of whatever we ask for, everybody else waits behind
 /// both nodes, and both go with the same session.
 Awaitable<Result<WokenUp>> wait_turn(Session session, const LockCore& core, const Contention& contention,
-                                     std::shared_ptr<Sibling> ahead) {
+                                     std::shared_ptr<Sibling> ahead, std::weak_ptr<Sibling> own) {
   bool decides = contention.is_last_obstacle;
   if (ahead) {
-    if (const error_code ended = co_await Sibling::wait_gone(ahead, session)) co_return ended;
+    if (const error_code ended = co_await Sibling::wait_gone(ahead, session, std::move(own))) co_return ended;
     decides = decides || (ahead->kind() == LockKind::mutex && ahead->was_granted());
   } else {
     const auto gone = co_await wait_for(session, join_path(core.path(), contention.predecessor));
@@ -166,7 +166,7 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::st
       if (request.try_once) co_return make_error_code(Error::timed_out);
       ahead = core.siblings()->find(session, request.kind, contention.predecessors_number);
     }
-    const auto woken = co_await wait_turn(session, core, contention, ahead);
+    const auto woken = co_await wait_turn(session, core, contention, ahead, granted.sibling);
     if (!woken) co_return woken.error();
     granted.is_seen = *woken == WokenUp::by_a_hint;
     if (*woken == WokenUp::for_certain) break;

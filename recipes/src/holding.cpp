@@ -1,5 +1,7 @@
 #include "holding.hpp"
 
+#include "hand_over.hpp"
+
 #include <zklock/client_id.hpp>
 #include <zklock/detail/steps.hpp>
 #include <zklock/recipes/revocation.hpp>
@@ -50,6 +52,15 @@ void Holding::stand_as(std::shared_ptr<Sibling> sibling) {
 }
 
 void Holding::verify() {
+  auto seen = [weak = weak_from_this()](error_code error) {
+    const auto self = weak.lock();
+    if (self && error == Error::no_node) self->lose();
+    if (self && error && error != Error::no_node) self->look();
+  };
+  if (!sibling_ || !sibling_->when_seen(std::move(seen))) look();
+}
+
+void Holding::look() {
   session_.async_exists(
       node_.path, asio::bind_executor(session_.get_executor(), [weak = weak_from_this()](error_code error, auto stat) {
         if (const auto self = weak.lock(); self && !error && !stat) self->lose();
@@ -60,14 +71,26 @@ void Holding::verify() {
 
 void Holding::remove() {
   asio::dispatch(session_.get_executor(), [self = shared_from_this()] {
-    if (self->sibling_) self->sibling_->leave(self->session_.get_executor());
-    remove_in_background(self->session_, self->node_.path);
+    auto heir = self->depart();
+    if (heir)
+      hand_over_in_background(self->session_, self->node_.path, std::move(heir));
+    else
+      remove_in_background(self->session_, self->node_.path);
   });
 }
 
 Awaitable<error_code> Holding::remove_for_sure(std::shared_ptr<Holding> self) {
-  if (self->sibling_) self->sibling_->leave(self->session_.get_executor());
-  co_return co_await zklock::remove_for_sure(self->session_, self->node_.path);
+  auto heir = self->depart();
+  auto removing = heir ? hand_over_for_sure(self->session_, self->node_.path, std::move(heir))
+                       : zklock::remove_for_sure(self->session_, self->node_.path);
+  co_return co_await std::move(removing);
+}
+
+std::shared_ptr<Sibling> Holding::depart() {
+  if (!sibling_) return nullptr;
+  auto heir = is_final(session_.state()) ? nullptr : sibling_->take_heir();
+  sibling_->leave(session_.get_executor());
+  return heir;
 }
 
 // ---- waiting

@@ -48,7 +48,7 @@ class Holding : public std::enable_shared_from_this<Holding> {
   [[nodiscard]] static Awaitable<error_code> remove_for_sure(std::shared_ptr<Holding> self);
   /// We are that one of the client's own nodes.
   void stand_as(std::shared_ptr<Sibling> sibling);
-  /// Asks whether the node is there; if it is not the lock is lost.
+  /// Asks whether the node is there, unless whoever handed the lock over has asked; if it is not the lock is lost.
   void verify();
   /// The node is seen to be gone.
   void lose();
@@ -58,6 +58,9 @@ class Holding : public std::enable_shared_from_this<Holding> {
   [[nodiscard]] std::shared_ptr<Timer> open_gate();
 
  private:
+  /// Our other nodes are told that this one goes; the one that has the lock next, if it is known.
+  [[nodiscard]] std::shared_ptr<Sibling> depart();
+  void look();
   void count_has_changed();
   static Awaitable<void> write_count(std::shared_ptr<Holding> self);
   [[nodiscard]] static Awaitable<error_code> write(std::shared_ptr<Holding> self, std::uint32_t count);

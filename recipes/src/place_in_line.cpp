@@ -57,7 +57,7 @@ struct PlaceInLine::State : std::enable_shared_from_this<State> {
     node = std::move(result);
     phase = error ? Phase::failed : Phase::in_line;
     const auto sequence = parse_sequence(node_name(node.path), marker_of(kind));
-    if (!error && siblings && sequence) sibling = siblings->enter(session, kind, *sequence);
+    if (!error && siblings && sequence) sibling = siblings->enter(session, kind, *sequence, node.path);
     if (const auto waiting = gate.lock()) waiting->cancel();
     if (left) leave();
   }

@@ -18,16 +18,37 @@ void Sibling::leave(const asio::any_io_executor& executor) {
   if (!all || is_gone()) return;
   gone_at_ = ++all->departures_;
   all->on_left(*this);
-  if (gates_.empty()) return;
-  asio::post(executor, [gates = std::exchange(gates_, {})] {
-    for (const auto& gate : gates)
-      if (const auto waiting = gate.lock()) waiting->cancel();
+  if (waiters_.empty()) return;
+  asio::post(executor, [waiters = std::exchange(waiters_, {})] {
+    for (const auto& each : waiters)
+      if (const auto waiting = each.gate.lock()) waiting->cancel();
   });
 }
 
-Awaitable<error_code> Sibling::wait_gone(std::shared_ptr<Sibling> self, Session session) {
+std::shared_ptr<Sibling> Sibling::take_heir() {
+  std::erase_if(waiters_, [](const Waiter& each) { return each.gate.expired(); });
+  auto heir = waiters_.size() == 1 ? waiters_.front().sibling.lock() : nullptr;
+  if (!heir) return nullptr;
+  heir->is_heir_ = true;
+  heir->seen_.reset();
+  return heir;
+}
+
+void Sibling::see(error_code seen) {
+  seen_ = seen;
+  if (const auto handler = std::exchange(on_seen_, nullptr)) handler(seen);
+}
+
+bool Sibling::when_seen(std::function<void(error_code)> handler) {
+  if (is_heir_ && seen_) handler(*seen_);
+  if (is_heir_ && !seen_) on_seen_ = std::move(handler);
+  return is_heir_;
+}
+
+Awaitable<error_code> Sibling::wait_gone(std::shared_ptr<Sibling> self, Session session,
+                                         std::weak_ptr<Sibling> waiter) {
   const auto gate = std::make_shared<Timer>(session.get_executor(), Clock::time_point::max());
-  self->gates_.push_back(gate);
+  self->waiters_.push_back({gate, std::move(waiter)});
   SessionStateStream states = session.states();
   const auto listens = std::make_shared<bool>(false);
   const auto cancellation = co_await asio::this_coro::cancellation_state;
@@ -47,8 +68,9 @@ Awaitable<error_code> Sibling::wait_gone(std::shared_ptr<Sibling> self, Session 
   co_return error_code{};
 }
 
-std::shared_ptr<Sibling> Siblings::enter(const Session& session, LockKind kind, std::int32_t sequence) {
-  auto sibling = std::make_shared<Sibling>(weak_from_this(), session.id(), kind, sequence);
+std::shared_ptr<Sibling> Siblings::enter(const Session& session, LockKind kind, std::int32_t sequence,
+                                         std::string path) {
+  auto sibling = std::make_shared<Sibling>(weak_from_this(), session.id(), kind, sequence, std::move(path));
   present_[sequence] = sibling;  // in place of one of a session that is over, if the directory was made anew
   return sibling;
 }

@@ -6,8 +6,11 @@
 #include <zklock/session.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace zklock {
@@ -19,9 +22,11 @@ class Siblings;
 /// Threads: the session's executor.
 class Sibling {
  public:
-  Sibling(std::weak_ptr<Siblings> all, std::int64_t session, LockKind kind, std::int32_t sequence) noexcept
-      : all_{std::move(all)}, session_{session}, kind_{kind}, sequence_{sequence} {}
+  Sibling(std::weak_ptr<Siblings> all, std::int64_t session, LockKind kind, std::int32_t sequence,
+          std::string path) noexcept
+      : all_{std::move(all)}, session_{session}, kind_{kind}, sequence_{sequence}, path_{std::move(path)} {}
 
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] LockKind kind() const noexcept { return kind_; }
   [[nodiscard]] bool is_gone() const noexcept { return gone_at_ != 0; }
   /// It held the lock.
@@ -32,8 +37,16 @@ class Sibling {
   /// whatever they ask for is asked behind the delete.
   void leave(const asio::any_io_executor& executor);
 
-  /// Sleeps until it is gone. The error that ended the session, if it has ended.
-  [[nodiscard]] static Awaitable<error_code> wait_gone(std::shared_ptr<Sibling> self, Session session);
+  /// Sleeps until it is gone, on behalf of `waiter`. The error that ended the session, if it has ended.
+  [[nodiscard]] static Awaitable<error_code> wait_gone(std::shared_ptr<Sibling> self, Session session,
+                                                       std::weak_ptr<Sibling> waiter);
+
+  /// Who sleeps until we are gone, if that is one and no more. Whoever asks has to see() it in a moment.
+  [[nodiscard]] std::shared_ptr<Sibling> take_heir();
+  /// Our node is there; no_node: it is not; another error: nobody knows.
+  void see(error_code seen);
+  /// Calls back once with the outcome, when the one who was ahead of us has to see us. False: nobody has.
+  [[nodiscard]] bool when_seen(std::function<void(error_code)> handler);
 
  private:
   friend class Siblings;
@@ -42,9 +55,17 @@ class Sibling {
   std::int64_t session_;
   LockKind kind_;
   std::int32_t sequence_;
+  std::string path_;
   bool granted_ = false;
+  bool is_heir_ = false;
   std::uint64_t gone_at_ = 0;
-  std::vector<std::weak_ptr<Timer>> gates_;
+  struct Waiter {
+    std::weak_ptr<Timer> gate;
+    std::weak_ptr<Sibling> sibling;
+  };
+  std::vector<Waiter> waiters_;
+  std::optional<error_code> seen_;
+  std::function<void(error_code)> on_seen_;
 };
 
 /// The nodes of a client on one path.
@@ -57,7 +78,8 @@ class Siblings : public std::enable_shared_from_this<Siblings> {
   [[nodiscard]] Moment now() const noexcept { return departures_; }
 
   /// The server has made a node of ours.
-  [[nodiscard]] std::shared_ptr<Sibling> enter(const Session& session, LockKind kind, std::int32_t sequence);
+  [[nodiscard]] std::shared_ptr<Sibling> enter(const Session& session, LockKind kind, std::int32_t sequence,
+                                               std::string path);
 
   /// Somebody of ours is in the line that `kind` stands in, on that session.
   [[nodiscard]] bool is_any(const Session& session, LockKind kind) const;

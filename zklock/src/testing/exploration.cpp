@@ -183,7 +183,8 @@ class Explorer {
     const Run undisturbed = run({});
     report_.steps = undisturbed.steps.size();
     const Plan all = every_fault(undisturbed);
-    for (auto each = all.begin(); each != all.end() && !had_enough(); ++each) run({*each});
+    const std::size_t stride = std::max<std::size_t>(options_.stride, 1);
+    for (std::size_t i = options_.seed % stride; i < all.size() && !had_enough(); i += stride) run({all[i]});
     std::mt19937_64 random{options_.seed};
     for (std::size_t i = 0; i < options_.pairs && !all.empty() && !had_enough(); ++i) run(pair_of(all, random));
     return report_;

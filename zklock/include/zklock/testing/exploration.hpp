@@ -33,6 +33,8 @@ struct ExplorationOptions {
   std::uint64_t seed = 1;
   /// Besides each fault alone: so many pairs of them, drawn by the seed.
   std::size_t pairs = 0;
+  /// One of so many of the single faults, beginning where the seed says; 1 is each of them.
+  std::size_t stride = 1;
   std::size_t most_failures = 5;  ///< it stops then
   /// Nothing but this case: a failure's `replay`.
   std::string only{};
@@ -56,8 +58,8 @@ struct ExplorationReport {
 
 std::ostream& operator<<(std::ostream& out, const ExplorationReport& report);
 
-/// Runs the scenario once as it is, and then with each fault at each step, to each operation or client that is there at
-/// that step; then with pairs of faults. Each run is a Simulation of its own, from the same seed, and must pass what
+/// Runs the scenario once as it is, and then with each fault (or one of `stride`) at each step, to each operation or client
+/// that is there at that step; then with pairs of faults. Each run is a Simulation of its own, from the same seed, and must pass what
 /// Simulation::run() checks and the scenario's invariants.
 ///
 /// Deterministic, but for what the scenario brings from elsewhere. Throws std::invalid_argument if options.only is not
