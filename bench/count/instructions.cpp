@@ -57,9 +57,10 @@ std::optional<std::uint64_t> count_instructions(const std::string& program, cons
     std::printf("valgrind is not installed: no instructions\n");
     return std::nullopt;
   }
+  const auto total = status == 0 ? total_of(file) : 0;
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);
   if (status != 0) throw std::runtime_error{"under callgrind, " + workload + " has failed"};
-  const auto total = total_of(file);
-  std::filesystem::remove(file);
   return total;
 }
 

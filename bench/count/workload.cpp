@@ -100,7 +100,7 @@ std::span<const Workload> workloads() {
       Workload{"lease", asynchronous<1, Release::left_to_the_lease>},
       Workload{"blocking", blocking},
       Workload{"contended-8", asynchronous<8, Release::awaited>},
-      Workload{"contended-64", asynchronous<64, Release::awaited>},
+      Workload{"contended-64", asynchronous<64, Release::awaited>, false},
       Workload{"re-entry", enter_again},
   };
   return all;

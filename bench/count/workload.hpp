@@ -12,6 +12,7 @@ struct Workload {
   /// Connects to the server, runs `locks` cycles for warmth, then `locks` cycles between `begin` and `end`.
   void (*run)(const std::string& server, int locks, const std::function<void()>& begin,
               const std::function<void()>& end);
+  bool for_callgrind = true;  ///< small enough for a few locks to show what one costs
 };
 
 std::span<const Workload> workloads();

@@ -7,11 +7,8 @@ namespace zklock::bench {
 namespace {
 
 Task::Kind parse_kind(const std::string& name) {
-  static const std::map<std::string, Task::Kind> kinds{{"lock", Task::Kind::lock},
-                                                       {"read-write", Task::Kind::read_write},
-                                                       {"re-entry", Task::Kind::reentry},
-                                                       {"hold", Task::Kind::hold},
-                                                       {"crowd", Task::Kind::crowd}};
+  static const std::map<std::string, Task::Kind> kinds{
+      {"lock", Task::Kind::lock}, {"read-write", Task::Kind::read_write}, {"re-entry", Task::Kind::reentry}};
   const auto found = kinds.find(name);
   if (found == kinds.end()) throw std::invalid_argument{"there is no task '" + name + "'"};
   return found->second;

@@ -10,7 +10,7 @@ namespace zklock::bench {
 
 /// From words such as "waiters=8", which the drivers in all languages share.
 struct Task {
-  enum class Kind { lock, read_write, reentry, hold, crowd };
+  enum class Kind { lock, read_write, reentry };
 
   Kind kind = Kind::lock;
   std::string servers;          ///< where: a connect string

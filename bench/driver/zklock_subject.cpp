@@ -91,7 +91,6 @@ class Zklock : public Subject {
             asio::co_spawn(context_, enter_again(mutexes_.back(), window, locks_.add(window)), asio::use_future));
         break;
       }
-      default: throw std::invalid_argument{"not this task"};
     }
     co_return;
   }

@@ -2,6 +2,7 @@
 //
 // "curator-shared": the waiters of a process share one mutex object. "curator-own": an object for each, on one session.
 // "curator": an object for each, on as many sessions as the task says.
+// "hold" acquires the lock for each line of input, says "held", and holds it until it is killed.
 
 import com.sun.management.OperatingSystemMXBean;
 import java.io.BufferedReader;
@@ -31,9 +32,14 @@ public class CuratorBench {
 
   public static void main(String[] arguments) throws Exception {
     CuratorBench bench = new CuratorBench(arguments);
-    System.out.println("ready");
+    say("ready");
     BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
     for (String line = orders.readLine(); line != null; line = orders.readLine()) {
+      if (bench.subject.equals("hold")) {
+        new InterProcessMutex(bench.clients.get(0), bench.path(0)).acquire();
+        say("held");
+        continue;
+      }
       String[] order = line.split(" ");
       if (!order[0].equals("run")) throw new IllegalArgumentException(line);
       bench.run(Long.parseLong(order[1]), Long.parseLong(order[2]));

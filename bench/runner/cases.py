@@ -23,7 +23,10 @@ class Case:
     rounds: int
     length_ms: int
     ramp_ms: int = 150
-    main: str = "locks_per_s"
+    special: str = ""  # of special.py: not measured by the clock
+
+    def servers(self):
+        return {self.server, *(spec.subject for spec in self.specs)}
 
 
 def plain(*names):
@@ -43,6 +46,44 @@ def contended(waiters, rounds, length_ms, stores=()):
                 specs, rounds, length_ms, ramp_ms=400)
 
 
+def over_processes(waiters, rounds, length_ms):
+    """A process for each waiter; of Curator a session for each, in one JVM, which is its better arrangement."""
+    return Case(f"processes-{waiters}", "fast", f"One lock, {waiters} waiters in as many processes or sessions", {},
+                [Spec("zklock", "zklock", processes=waiters),
+                 Spec("curator-sessions", "curator", {"waiters": waiters, "sessions": waiters}),
+                 Spec("raw-sessions", "raw", {"waiters": waiters, "sessions": waiters})],
+                rounds, length_ms, ramp_ms=400)
+
+
+def independent(locks, sessions, rounds, length_ms):
+    return Case(f"independent-{locks}-{sessions}", "fast",
+                f"{locks} locks, a waiter each, over {sessions} session{'s' if sessions > 1 else ''}",
+                {"waiters": locks, "locks": locks, "sessions": sessions},
+                plain("zklock", "zklock-lease", "zklock-blocking", "raw", "curator", "kazoo"), rounds, length_ms, ramp_ms=400)
+
+
+def read_write(readers, rounds, length_ms):
+    """Without Kazoo, whose readers and writers at times wait for somebody who is gone."""
+    return Case(f"read-write-{readers}-1", "fast", f"{readers} readers and a writer, in one process",
+                {"task": "read-write", "readers": readers, "writers": 1}, plain("zklock", "curator"), rounds,
+                length_ms, ramp_ms=400)
+
+
+def re_entry(rounds, length_ms):
+    return Case("re-entry", "fast", "Who holds the lock enters it again", {"task": "re-entry"},
+                plain("zklock", "zklock-blocking", "curator"), rounds, length_ms)
+
+
+def holder_killed(rounds):
+    return Case("holder-killed", "fast", "From a holder's SIGKILL to the next grant: session timeout 2000 ms, tick 500 ms",
+                {"timeout": 2000}, [Spec("zklock", "hold"), Spec("curator", "hold")], rounds, 0, special="holder-killed")
+
+
+def crowd(rounds):
+    return Case("crowd", "fast", "100,000 acquires wait in one process", {"waiters": 100_000, "timeout": 10_000},
+                [Spec("zklock", "crowd")], rounds, 0, special="crowd")
+
+
 STORES = ("redis", "memcached", "mariadb")
 ONE_LOCK = "One lock, nobody else wants it"
 
@@ -59,3 +100,17 @@ def smoke():
 
 def quick():
     return [uncontended("fast", ONE_LOCK, 5, 700, STORES), contended(8, 3, 800), contended(128, 3, 800)]
+
+
+def whole():
+    return [uncontended("fast", ONE_LOCK, 7, 800, STORES),
+            *(contended(waiters, 5, 800, STORES if waiters in (8, 32) else ()) for waiters in (2, 8, 32, 128)),
+            contended(512, 3, 2000),
+            *(over_processes(waiters, 5, 800) for waiters in (2, 8, 32)),
+            *(independent(locks, sessions, 5, 800) for locks in (64, 256) for sessions in (1, 8)),
+            *(read_write(readers, 5, 1000) for readers in (8, 64)),
+            re_entry(3, 500),
+            holder_killed(5),
+            uncontended("durable", ONE_LOCK + "; the log is on a disk, with fsync", 5, 800),
+            uncontended("ensemble", ONE_LOCK + "; three servers", 5, 800),
+            crowd(1)]

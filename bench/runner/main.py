@@ -6,12 +6,14 @@ import json
 import pathlib
 import shutil
 import signal
+import subprocess
 import sys
 import time
 
 import cases
 import report
 import servers
+import special
 from subjects import Failure, Subject
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -23,13 +25,13 @@ class Bench:
         self.build, self.work = build, work
         self.log = open(work / "subjects.log", "w")
         self.running = {}  # servers, by kind
-        self.stack = contextlib.ExitStack()
         self.left_out = {}
 
-    def command(self, spec):
-        if spec.subject.startswith("curator"):
+    def command_of(self, subject):
+        """The driver of the language that it is written in."""
+        if subject.startswith("curator"):
             return ["java", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "-cp", f"{self.work}:{JARS}", "CuratorBench"]
-        if spec.subject == "kazoo":
+        if subject == "kazoo":
             return ["/usr/bin/python3", str(ROOT / "bench/peers/kazoo_bench.py")]
         return [str(self.build / "bench/zklock_bench")]
 
@@ -42,7 +44,7 @@ class Bench:
                 server = start()
             else:
                 server = servers.start_zookeeper(str(self.build / "bench/zklock_bench_server"), kind, self.work)
-            self.running[kind] = self.stack.enter_context(server)
+            self.running[kind] = server
             if kind not in servers.OTHERS:
                 self.warm(server)
         return self.running[kind]
@@ -50,43 +52,66 @@ class Bench:
     def warm(self, server):
         """Lets the servers' compilers see what they will be asked for."""
         case = cases.warm_up()
-        subject = Subject(case.specs[0], self.command(case.specs[0]), case, server, self.log)
+        subject = Subject(case.specs[0], self.command_of(case.specs[0].subject), case, server, self.log)
+        subject.wait_ready()
         subject.run(0, case.length_ms)
         subject.close()
 
-    def subject(self, spec, case):
+    def start(self, spec, case):
         kind = spec.subject if spec.subject in servers.OTHERS else case.server
-        try:
-            return Subject(spec, self.command(spec), case, self.server(kind), self.log)
-        except (Failure, OSError, RuntimeError) as trouble:
-            self.left_out.setdefault(spec.name, str(trouble))
-            return None
+        return Subject(spec, self.command_of(spec.subject), case, self.server(kind), self.log)
+
+    def subjects(self, case, stack):
+        """Those that can be had."""
+        started = []
+        for spec in case.specs:
+            try:
+                started.append(self.start(spec, case))
+                stack.callback(started[-1].close)
+            except (Failure, OSError, RuntimeError, subprocess.SubprocessError) as trouble:
+                self.left_out.setdefault(spec.name, str(trouble))
+        for subject in list(started):
+            try:
+                subject.wait_ready()
+            except Failure as trouble:
+                self.left_out.setdefault(subject.name, f"{trouble}; see {self.log.name}")
+                started.remove(subject)
+        return started
 
     def run(self, case, warm_ms):
         """Every subject once a round; the order turns. Gives the metrics of each subject, round by round."""
-        started = time.monotonic()
-        print(f"{case.name} ...", end="", flush=True)
-        subjects, rounds = [], {}
-        try:
-            for spec in case.specs:
-                if subject := self.subject(spec, case):
-                    subjects.append(subject)
-                    warm = warm_ms if spec.subject.startswith("curator") else 300
-                    subject.run(0, warm)
-                    rounds[subject.name] = []
+        if case.special:
+            return special.RUN[case.special](self, case)
+        with contextlib.ExitStack() as stack:
+            subjects = self.subjects(case, stack)
+            for subject in list(subjects):
+                self.measure(subject, subjects, 0, warm_ms if subject.spec.subject.startswith("curator") else 300)
+            rounds = {subject.name: [] for subject in subjects}
             for number in range(case.rounds):
                 first = number % len(subjects)
                 for subject in subjects[first:] + subjects[:first]:
-                    rounds[subject.name].append(subject.run(case.ramp_ms, case.length_ms))
+                    if part := self.measure(subject, subjects, case.ramp_ms, case.length_ms):
+                        rounds[subject.name].append(part)
             for subject in subjects:
                 peak = subject.peak_memory()
                 for part in rounds[subject.name]:
                     part["peak_memory_mib"] = peak
-        finally:
-            for subject in subjects:
-                subject.close()
-        print(f" {time.monotonic() - started:.0f} s", flush=True)
-        return rounds
+        return {subject.name: rounds[subject.name] for subject in subjects}
+
+    def measure(self, subject, subjects, ramp_ms, length_ms):
+        """Nothing, and the subject is out of the case, if it fails."""
+        try:
+            return subject.run(ramp_ms, length_ms)
+        except (Failure, OSError) as trouble:
+            self.left_out[f"{subject.name} in {subject.case}"] = f"{trouble}; see {self.log.name}"
+            subjects.remove(subject)
+            subject.kill()
+            return None
+
+    def close_unused(self, kinds):
+        """Ends the servers of other kinds: while others are measured they would be in the way."""
+        for kind in [kind for kind in self.running if kind not in kinds]:
+            self.running.pop(kind).__exit__()
 
 
 def parse_arguments():
@@ -104,15 +129,21 @@ def main():
     arguments = parse_arguments()
     arguments.work.mkdir(parents=True, exist_ok=True)
     chosen = [case for case in getattr(cases, arguments.size)() if arguments.only in case.name]
-    warm_ms = {"smoke": 1000, "quick": 2500, "whole": 4000}[arguments.size]
+    warm_ms = {"smoke": 1000, "quick": 2500, "whole": 3000}[arguments.size]
     bench = Bench(arguments.build, arguments.work)
     entries, tables = [], []
-    with bench.stack:
-        for case in chosen:
+    try:
+        for number, case in enumerate(chosen):
+            bench.close_unused({kind for later in chosen[number:] for kind in later.servers()})
+            started = time.monotonic()
+            print(f"{case.name} ...", end="", flush=True)
             of_case = report.results(case.name, bench.run(case, warm_ms))
+            print(f" {time.monotonic() - started:.0f} s", flush=True)
             entries += of_case
-            tables.append(report.table(case.title, of_case))
+            tables.append(report.table(f"{case.title} ({case.name})", of_case))
             arguments.out.write_text("[\n" + ",\n".join(json.dumps(entry) for entry in entries) + "\n]\n")
+    finally:
+        bench.close_unused(())
     print("\n" + "\n".join(tables))
     for name, why in bench.left_out.items():
         print(f"Left out: {name}: {why}")

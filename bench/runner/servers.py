@@ -52,19 +52,15 @@ class ZooKeeper(Server):
     _looks = 0
 
     def requests(self):
-        total = 0
-        for place in self.address.split(","):
-            host, port = place.rsplit(":", 1)
-            total += self._packets(host, int(port))
-            self._looks += 1  # the server counts the question, too, before it answers
-        return total - self._looks
+        return self.number("zk_packets_received") - self._looks
 
-    @staticmethod
-    def _packets(host, port):
-        with socket.create_connection((host, port), 5) as connection:
+    def number(self, name):
+        """One of what the server counts: zk_ephemerals_count, ..."""
+        self._looks += 1  # the server counts the question, too, before it answers
+        with socket.create_connection(tuple(self.address.rsplit(":", 1)), 5) as connection:
             connection.sendall(b"mntr")
             answer = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
-        return int(next(line.split()[1] for line in answer.splitlines() if line.startswith("zk_packets_received")))
+        return int(next(line.split()[1] for line in answer.splitlines() if line.startswith(name)))
 
 
 def start_zookeeper(program, kind, disk):

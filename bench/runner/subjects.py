@@ -1,9 +1,12 @@
 """Subjects as processes: what they are told, and what they answer."""
 
+import contextlib
 import json
-import os
 import statistics
 import subprocess
+import threading
+
+PATIENCE = 60  # seconds
 
 
 class Failure(Exception):
@@ -23,8 +26,17 @@ class Program:
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
                                         start_new_session=True)
 
+    def _line(self):
+        """Whoever says nothing for so long is ended."""
+        timer = threading.Timer(PATIENCE, self.process.kill)
+        timer.start()
+        try:
+            return self.process.stdout.readline().strip()
+        finally:
+            timer.cancel()
+
     def expect(self, word):
-        line = self.process.stdout.readline().strip()
+        line = self._line()
         if line != word:
             raise Failure(f"said '{line}' instead of '{word}'")
 
@@ -33,13 +45,18 @@ class Program:
         self.process.stdin.flush()
 
     def answer(self):
-        line = self.process.stdout.readline()
+        line = self._line()
         if not line:
-            raise Failure("has ended on its own")
+            raise Failure("has not answered")
         return json.loads(line)
 
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
     def close(self):
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
         try:
             self.process.wait(15)
         except subprocess.TimeoutExpired:
@@ -51,17 +68,19 @@ class Subject:
     """One or several processes that do the same, as one."""
 
     def __init__(self, spec, command, case, server, log):
-        self.name, self.server, self.spec = spec.name, server, spec
+        self.name, self.case, self.server, self.spec = spec.name, case.name, server, spec
         words = {**case.words, **spec.words, "servers": server.address, "path": f"/bench/{case.name}/{spec.name}"}
         self.programs = []
         try:
             for _ in range(spec.processes):
                 self.programs.append(Program(command, spec.subject, words, log))
-            for program in self.programs:
-                program.expect("ready")
-        except Exception:
+        except OSError:
             self.close()
             raise
+
+    def wait_ready(self):
+        for program in self.programs:
+            program.expect("ready")
 
     def run(self, ramp_ms, length_ms):
         """One measurement: a dictionary of metrics."""
@@ -75,6 +94,10 @@ class Subject:
         server_cpu = self.server.cpu_seconds() - cpu
         requests = None if requests is None else self.server.requests() - requests
         return metrics([program.answer() for program in self.programs], server_cpu, requests)
+
+    def kill(self):
+        for program in self.programs:
+            program.kill()
 
     def peak_memory(self):
         return sum(peak_memory_mib(program.process.pid) for program in self.programs)

@@ -30,7 +30,7 @@ int main(int argc, char** argv) try {
     const zklock::testing::TestEnsemble ensemble{{.server = options(false)}};
     std::vector<int> processes;
     for (std::size_t i = 0; i < ensemble.size(); ++i) processes.push_back(ensemble.server(i).pid());
-    serve(ensemble.connect_string(), processes);
+    serve(ensemble.server(ensemble.follower()).connect_string(), processes);  // all subjects by the same server
   } else if (kind == "fast" || kind == "durable") {
     const zklock::testing::TestServer server{options(kind == "durable")};
     serve(server.connect_string(), {server.pid()});

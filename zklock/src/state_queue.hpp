@@ -65,6 +65,7 @@ class StatePublisher {
   mutable std::mutex mutex_;
   State state_;
   std::vector<std::weak_ptr<detail::StateQueue<State>>> subscribers_;
+  std::size_t next_sweep_ = 0;  // of those who are gone, once there are so many
 };
 
 extern template class detail::StateQueue<SessionState>;
