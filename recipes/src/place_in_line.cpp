@@ -56,8 +56,9 @@ struct PlaceInLine::State : std::enable_shared_from_this<State> {
     error = outcome;
     node = std::move(result);
     phase = error ? Phase::failed : Phase::in_line;
-    const auto sequence = parse_sequence(node_name(node.path), marker_of(kind));
-    if (!error && siblings && sequence) sibling = siblings->enter(session, kind, *sequence);
+    const std::string_view name = node_name(node.path);
+    const auto sequence = parse_sequence(name, marker_of(kind));
+    if (!error && siblings && sequence) sibling = siblings->enter(session, kind, *sequence, std::string{name});
     if (const auto waiting = gate.lock()) waiting->cancel();
     if (left) leave();
   }

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace zklock {
@@ -19,8 +21,9 @@ class Siblings;
 /// Threads: the session's executor.
 class Sibling {
  public:
-  Sibling(std::weak_ptr<Siblings> all, std::int64_t session, LockKind kind, std::int32_t sequence) noexcept
-      : all_{std::move(all)}, session_{session}, kind_{kind}, sequence_{sequence} {}
+  Sibling(std::weak_ptr<Siblings> all, std::int64_t session, LockKind kind, std::int32_t sequence,
+          std::string name) noexcept
+      : all_{std::move(all)}, session_{session}, kind_{kind}, sequence_{sequence}, name_{std::move(name)} {}
 
   [[nodiscard]] LockKind kind() const noexcept { return kind_; }
   [[nodiscard]] bool is_gone() const noexcept { return gone_at_ != 0; }
@@ -42,6 +45,7 @@ class Sibling {
   std::int64_t session_;
   LockKind kind_;
   std::int32_t sequence_;
+  std::string name_;
   bool granted_ = false;
   std::uint64_t gone_at_ = 0;
   std::vector<std::weak_ptr<Timer>> gates_;
@@ -57,12 +61,15 @@ class Siblings : public std::enable_shared_from_this<Siblings> {
   [[nodiscard]] Moment now() const noexcept { return departures_; }
 
   /// The server has made a node of ours.
-  [[nodiscard]] std::shared_ptr<Sibling> enter(const Session& session, LockKind kind, std::int32_t sequence);
+  [[nodiscard]] std::shared_ptr<Sibling> enter(const Session& session, LockKind kind, std::int32_t sequence,
+                                               std::string name);
 
   /// Somebody of ours is in the line that `kind` stands in, on that session.
   [[nodiscard]] bool is_any(const Session& session, LockKind kind) const;
-  /// The one with that number in the line that `kind` stands in; null: it is not one of ours, or has gone.
-  [[nodiscard]] std::shared_ptr<Sibling> find(const Session& session, LockKind kind, std::int32_t sequence) const;
+  /// The one of that name, which has that number; null: it is not one of ours, or has gone. The number alone does not
+  /// tell: a stranger's node may have it, too, and so may our own.
+  [[nodiscard]] std::shared_ptr<Sibling> find(const Session& session, std::int32_t sequence,
+                                              std::string_view name) const;
 
   /// The one with the number before that of our node, which was asked for at that moment. Null: it is not one of ours, or
   /// was gone by then.
@@ -74,6 +81,8 @@ class Siblings : public std::enable_shared_from_this<Siblings> {
 
  private:
   friend class Sibling;
+  [[nodiscard]] std::shared_ptr<Sibling> find_number(const Session& session, LockKind kind,
+                                                     std::int32_t sequence) const;
   void on_left(const Sibling& sibling);
 
   std::map<std::int32_t, std::shared_ptr<Sibling>> present_;
