@@ -89,6 +89,19 @@ TEST_CASE_METHOD(Fixture, "Curator's readers and writers and ours keep each othe
   CHECK(curator("release write " + path) == "yes");
 }
 
+TEST_CASE_METHOD(Fixture, "a writer of Curator 5.4 that goes on as a reader does not keep our writer out") {
+  const InterProcessReadWriteLock lock{client, path};
+  REQUIRE(curator("acquire write " + path + " 5000") == "yes");
+  Pending<Lease> second;
+  lock.write_lock().async_acquire(second.handler());
+  REQUIRE(eventually([&] { return in_line() == 2; }));
+  CHECK(curator("acquire read " + path + " 5000") == "yes");  // behind our writer, though it is held
+  CHECK_FALSE(second.ready(100ms));
+  CHECK(curator("release write " + path) == "yes");
+  CHECK(std::get<1>(second.get()).is_held());
+  CHECK(in_line() == 2);
+}
+
 TEST_CASE_METHOD(Fixture, "Curator's permits and ours are of one semaphore") {
   InterProcessSemaphore semaphore{client, path, 3};
   REQUIRE(curator("permits " + path + " 3 2 5000") == "yes");
