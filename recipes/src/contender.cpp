@@ -165,7 +165,7 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::st
       if (contention.verdict == Contention::Verdict::missing) co_return make_error_code(Error::lock_lost);
       if (contention.verdict == Contention::Verdict::first) break;
       if (request.try_once) co_return make_error_code(Error::timed_out);
-      ahead = core.siblings()->find(session, request.kind, contention.predecessors_number);
+      ahead = core.siblings()->find(session, contention.predecessors_number, contention.predecessor);
     }
     const auto woken = co_await wait_turn(session, core, contention, ahead, granted.sibling);
     if (!woken) co_return woken.error();
