@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 #include "support/frame_proxy.hpp"
+#include "support/operations.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -17,28 +18,6 @@ using namespace zklock::test;
 namespace {
 
 constexpr std::chrono::milliseconds timeout{4'000};
-
-error_code create(const ClientHandle& client, const std::string& path, const std::string& data,
-                  CreateOptions options = CreateMode::persistent, std::string* made = nullptr) {
-  auto [error, created] = outcome_of_operation<CreateResult>(
-      [&](auto token) { client.async_create(path, data, std::move(options), std::move(token)); });
-  if (made) *made = created.path;
-  return error;
-}
-
-error_code remove(const ClientHandle& client, const std::string& path, RemoveOptions options = {}) {
-  return std::get<0>(outcome_of_operation([&](auto token) { client.async_remove(path, options, std::move(token)); }));
-}
-
-std::tuple<error_code, Stat> set_data(const ClientHandle& client, const std::string& path, const std::string& data,
-                                      SetDataOptions options = {}) {
-  return outcome_of_operation<Stat>([&](auto token) { client.async_set_data(path, data, options, std::move(token)); });
-}
-
-std::tuple<error_code, DataResult> get_data(const ClientHandle& client, const std::string& path,
-                                            GetDataOptions options = {}) {
-  return outcome_of_operation<DataResult>([&](auto token) { client.async_get_data(path, options, std::move(token)); });
-}
 
 /// A server, a client whose link can be cut, and an observer whose link is not.
 struct Fixture {
@@ -64,12 +43,14 @@ struct Fixture {
 // --------------------------------------------------------------------------------------------------------
 
 TEST_CASE_METHOD(Fixture, "a protected create whose reply is lost finds its node and makes no second one", "[faults]") {
-  for (const CreateMode mode : {CreateMode::ephemeral_sequential, CreateMode::persistent_sequential}) {
+  using enum CreateMode;
+  for (const CreateMode mode : {ephemeral_sequential, persistent_sequential, ephemeral, persistent}) {
     REQUIRE_FALSE(create(observer, "/dir", ""));
     lose_the_reply_of(Opcode::create2);
     std::string made;
     CHECK_FALSE(create(client, "/dir/n-", "x", CreateOptions{mode}.with_protection(), &made));
     CHECK(proxy.cuts() >= 1);
+    CHECK(made.ends_with("-n-") != is_sequential(mode));
     CHECK(children("/dir").size() == 1);
     CHECK(made == "/dir/" + children("/dir").at(0));
     CHECK(made.starts_with("/dir/_c_"));

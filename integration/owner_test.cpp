@@ -5,7 +5,10 @@
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 
+#include <atomic>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 using namespace zklock;
 using namespace zklock::test;
@@ -141,4 +144,29 @@ TEST_CASE_METHOD(Fixture, "entering and leaving a thousand times asks the server
   CHECK(eventually([&] { return data_of(node) == format_lock_data({client.client_id(), 1}); }));
   CHECK(server.monitor("zk_packets_received") - before < 500);  // the newest count wins
   mutex.release();
+}
+
+TEST_CASE_METHOD(Fixture, "10 threads with one mutex: never two inside, and each may nest") {
+  constexpr int rounds = 10;
+  std::atomic<int> inside{0};
+  std::atomic<int> overlaps{0};
+  std::atomic<int> entered{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 10; ++i)
+    threads.emplace_back([&] {
+      for (int n = 0; n < rounds; ++n) {
+        const std::unique_lock guard{mutex};
+        if (++inside != 1) ++overlaps;
+        {
+          const std::unique_lock nested{other};
+          if (!mutex.is_owned_by_current_thread()) ++overlaps;
+        }
+        ++entered;
+        --inside;
+      }
+    });
+  for (std::thread& each : threads) each.join();
+  CHECK(overlaps == 0);
+  CHECK(entered == 10 * rounds);
+  CHECK(leaves_no_trace(server, session, path));
 }

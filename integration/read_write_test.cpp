@@ -114,6 +114,21 @@ TEST_CASE_METHOD(Fixture, "a writer may read, too, and go on reading when it wri
   CHECK(std::get<1>(next.get()).is_held());
 }
 
+TEST_CASE_METHOD(Fixture, "who comes while a writer reads, too, reads as soon as it writes no more") {
+  const Owner owner = Owner::make();
+  auto [cannot_write, writing] = try_acquire(lock.write_lock(), owner);
+  auto [cannot_read, reading] = try_acquire(lock.read_lock(), owner);
+  REQUIRE_FALSE(cannot_write);
+  REQUIRE_FALSE(cannot_read);
+  Pending<Lease> another;
+  lock.read_lock().async_acquire(another.handler());
+  REQUIRE(eventually([&] { return queue_length() == 3; }));
+  CHECK_FALSE(another.ready(50ms));
+  writing = Lease{};
+  CHECK(std::get<1>(another.get()).is_held());
+  CHECK(reading.is_held());
+}
+
 TEST_CASE_METHOD(Fixture, "a reader that wants to write is told at once that it would wait for itself") {
   const Owner owner = Owner::make();
   auto [error, reader] = try_acquire(lock.read_lock(), owner);
@@ -163,6 +178,35 @@ TEST_CASE_METHOD(Fixture, "a downgrade whose writer an operator has deleted is r
   CHECK(std::get<0>(try_acquire(lock.read_lock(), owner)) == Error::lock_lost);
   CHECK(release(writer) == Error::lock_lost);
   CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture, "when a writer's session ends its node goes, and the next one reads") {
+  const Client other = make_client(server);
+  Lease writing = acquire(InterProcessReadWriteLock{other, path}.write_lock());
+  Pending<Lease> reading;
+  lock.read_lock().async_acquire(reading.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  CHECK_FALSE(reading.ready(50ms));
+  const SessionCredentials victim = connected_session(other).credentials();
+  server.end_session(victim.id, {victim.password.data(), victim.password.size()});
+  CHECK(std::get<1>(reading.get()).is_held());
+  CHECK_FALSE(exists(session, writing.node_path()));
+  CHECK(eventually([&] { return writing.state() == LeaseState::lost; }));
+}
+
+TEST_CASE_METHOD(Fixture, "a read and write lock in a namespace works there") {
+  const Client other = make_client(server);
+  const InterProcessReadWriteLock inside{client.using_namespace("app"), path};
+  const InterProcessReadWriteLock outside{other, "/app" + path};
+  Lease reading = acquire(inside.read_lock());
+  CHECK(reading.node_path().starts_with(path + "/_c_"));
+  CHECK(exists(session, "/app" + reading.node_path()));
+  CHECK(acquire(outside.read_lock()).is_held());
+  CHECK(std::get<0>(try_acquire(outside.write_lock(), Owner::make())) == Error::timed_out);
+  reading = Lease{};
+  const Lease writing = acquire(outside.write_lock());
+  CHECK(std::get<0>(try_acquire(inside.read_lock(), Owner::make())) == Error::timed_out);
+  CHECK(writing.is_held());
 }
 
 TEST_CASE("many who read and write by turns: writers are alone, readers see whole writes") {

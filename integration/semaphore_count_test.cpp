@@ -154,3 +154,19 @@ TEST_CASE_METHOD(Fixture, "a waiter that is cancelled watches the number of perm
   }
   CHECK(eventually([&] { return leases() == 1 && server.monitor("zk_watch_count") == 0; }));
 }
+
+TEST_CASE_METHOD(Fixture, "a number of permits in a namespace is there with the semaphore") {
+  const Client other = make_client(server);
+  InterProcessSemaphore inside{client.using_namespace("app"), path, SharedPermits{.path = node, .seed = 1}};
+  InterProcessSemaphore outside{other, "/app" + path, SharedPermits{.path = "/app" + node, .seed = 5}};
+  const Lease lease = acquire(inside);
+  CHECK(exists(session, "/app" + node));
+  CHECK_FALSE(exists(session, node));
+  CHECK_FALSE(outside.try_acquire());
+  Pending<Lease> second;
+  outside.async_acquire(second.handler());
+  CHECK_FALSE(second.ready(50ms));
+  REQUIRE_FALSE(std::get<0>(outcome_of_operation<Stat>(
+      [&](auto token) { session.async_set_data("/app" + node, "\0\0\0\x02"s, std::move(token)); })));
+  CHECK(std::get<1>(second.get()).is_held());
+}

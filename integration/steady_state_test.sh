@@ -12,7 +12,7 @@ steady=$(awk '/write\(2, "BEGIN/ {on = 1} /write\(2, "END/ {on = 0} on' "$trace"
 thread=$(awk '$2 ~ /^sendto\(/ {print $1; exit}' <<<"$steady")
 calls=$(awk -v thread="$thread" '$1 == thread && $2 !~ /^<\.\.\./ {sub(/\(.*/, "", $2); print $2}' <<<"$steady")
 
-allowed='epoll_wait epoll_ctl timerfd_settime recvfrom sendto futex getrandom write read'
+allowed='epoll_wait epoll_ctl timerfd_settime recvfrom sendto setsockopt futex getrandom write read'
 unexpected=$(sort -u <<<"$calls" | grep -vxF "$(tr ' ' '\n' <<<"$allowed")" || true)
 if [ -n "$unexpected" ]; then
   echo "unexpected system calls on the I/O thread: $unexpected"

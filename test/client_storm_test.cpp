@@ -75,3 +75,31 @@ TEST_CASE("also when it has waited for the connection for longer than all its tu
   REQUIRE(tries.size() >= crowd);
   for (std::size_t i = 2 * rate; i < tries.size(); ++i) CHECK(tries[i] - tries[i - 2 * rate] >= 1s);
 }
+
+TEST_CASE("what waits for the connection goes as soon as it is back") {
+  constexpr int crowd = 50;
+  Simulation simulation;
+  Client& client = simulation.client("a", {.session_timeout = 10s, .retry = RetryNTimes{5, 1ms}});
+  const auto run = [&](Clock::duration wait) { simulation.clock().run_for(simulation.context(), wait); };
+  run(1s);
+  int done = 0;
+  const auto ask = [&] {
+    client.async_get_data("/", asio::bind_executor(simulation.executor(), [&](error_code error, const DataResult&) {
+                            if (!error) ++done;
+                          }));
+  };
+  simulation.ensemble().hold_all_replies();
+  for (int i = 0; i < crowd; ++i) ask();  // these are tried again
+  run(100ms);
+  simulation.ensemble().refuse_connections();
+  simulation.ensemble().cut_all();
+  run(2s);
+  for (int i = 0; i < crowd; ++i) ask();  // these have not been tried yet
+  run(2s);
+  CHECK(done == 0);
+  simulation.ensemble().release_replies();
+  simulation.ensemble().accept_connections();
+  while (client.state() != ConnectionState::connected && client.state() != ConnectionState::reconnected) run(1ms);
+  run(5ms);
+  CHECK(done == 2 * crowd);
+}

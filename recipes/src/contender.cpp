@@ -64,7 +64,8 @@ Awaitable<Result<Children>> join(Session session, const std::string& directory, 
   }
 }
 
-/// As join; but where one of ours is the last in line it is likely to be right ahead, and then nothing is listed.
+/// As join; but where one of ours is the last in line, or soon will be, it is likely to be right ahead, and then nothing is
+/// listed.
 Awaitable<Result<Joined>> join_behind_own(Session session, LockRequest request, PlaceInLine& place) {
   const std::string& directory = request.core.path();
   const Siblings& siblings = *request.core.siblings();
@@ -164,7 +165,7 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::st
       if (contention.verdict == Contention::Verdict::missing) co_return make_error_code(Error::lock_lost);
       if (contention.verdict == Contention::Verdict::first) break;
       if (request.try_once) co_return make_error_code(Error::timed_out);
-      ahead = core.siblings()->find(session, request.kind, contention.predecessors_number);
+      ahead = core.siblings()->find(session, contention.predecessors_number, contention.predecessor);
     }
     const auto woken = co_await wait_turn(session, core, contention, ahead, granted.sibling);
     if (!woken) co_return woken.error();

@@ -95,7 +95,10 @@ void PlaceInLine::keep_meanwhile(std::shared_ptr<const void> thing) { state_->co
 
 void PlaceInLine::request() {
   state_->phase = State::Phase::requested;
-  if (state_->siblings) state_->asked_for = state_->siblings->now();
+  if (state_->siblings) {
+    state_->asked_for = state_->siblings->now();
+    state_->siblings->ask(state_->session, state_->kind);
+  }
   state_->error = make_error_code(Error::connection_loss);  // what is known of it until the answer is there
   state_->session.async_create(
       join_path(state_->directory, state_->prefix + state_->number), state_->data,
@@ -105,6 +108,7 @@ void PlaceInLine::request() {
         // Where a link broke unnoticed, the answer may come after the node was looked for, and asked for again.
         const bool found_already = state->phase == State::Phase::in_line || state->phase == State::Phase::kept;
         if (number == state->requests && !found_already) state->on_created(error, std::move(result));
+        if (state->siblings) state->siblings->answered(state->session, state->kind);
       }));
 }
 

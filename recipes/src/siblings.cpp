@@ -1,5 +1,7 @@
 #include "siblings.hpp"
 
+#include <zklock/path.hpp>
+
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -82,14 +84,35 @@ void Siblings::on_left(const Sibling& sibling) {
   present_.erase(found);
 }
 
+bool Siblings::Asked::is_of(const Session& other, LockKind others_kind) const {
+  return number > 0 && session == other.id() && is_same_line(kind, others_kind);
+}
+
+void Siblings::ask(const Session& session, LockKind kind) {
+  if (!asked_.is_of(session, kind)) asked_ = {session.id(), kind, 0};
+  ++asked_.number;
+}
+
+void Siblings::answered(const Session& session, LockKind kind) {
+  if (asked_.is_of(session, kind)) --asked_.number;
+}
+
 /// The last number is the one that a newcomer may have ahead of it.
 bool Siblings::is_any(const Session& session, LockKind kind) const {
+  if (asked_.is_of(session, kind)) return true;
   if (present_.empty()) return false;
   const Sibling& last = *present_.rbegin()->second;
   return last.session_ == session.id() && is_same_line(last.kind_, kind);
 }
 
-std::shared_ptr<Sibling> Siblings::find(const Session& session, LockKind kind, std::int32_t sequence) const {
+std::shared_ptr<Sibling> Siblings::find(const Session& session, std::int32_t sequence, std::string_view name) const {
+  const auto found = present_.find(sequence);
+  if (found == present_.end()) return nullptr;
+  const bool is_it = found->second->session_ == session.id() && node_name(found->second->path_) == name;
+  return is_it ? found->second : nullptr;
+}
+
+std::shared_ptr<Sibling> Siblings::find_number(const Session& session, LockKind kind, std::int32_t sequence) const {
   const auto found = present_.find(sequence);
   if (found == present_.end()) return nullptr;
   const bool is_it = found->second->session_ == session.id() && is_same_line(found->second->kind_, kind);
@@ -98,7 +121,7 @@ std::shared_ptr<Sibling> Siblings::find(const Session& session, LockKind kind, s
 
 std::shared_ptr<Sibling> Siblings::right_ahead(const Session& session, LockKind kind, std::int32_t sequence,
                                                Moment asked_for) const {
-  if (auto present = find(session, kind, sequence - 1)) return present;
+  if (auto present = find_number(session, kind, sequence - 1)) return present;
   const bool is_it = last_ && last_->sequence_ == sequence - 1 && last_->session_ == session.id() &&
                      is_same_line(last_->kind_, kind) && last_->gone_at_ > asked_for;
   return is_it ? last_ : nullptr;

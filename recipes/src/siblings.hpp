@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zklock {
@@ -77,14 +78,19 @@ class Siblings : public std::enable_shared_from_this<Siblings> {
   using Moment = std::uint64_t;
   [[nodiscard]] Moment now() const noexcept { return departures_; }
 
+  /// A node of ours is asked for; the answer is there, enter() being called before if it is a good one.
+  void ask(const Session& session, LockKind kind);
+  void answered(const Session& session, LockKind kind);
   /// The server has made a node of ours.
   [[nodiscard]] std::shared_ptr<Sibling> enter(const Session& session, LockKind kind, std::int32_t sequence,
                                                std::string path);
 
-  /// Somebody of ours is in the line that `kind` stands in, on that session.
+  /// Somebody of ours is in the line that `kind` stands in, on that session, or about to be.
   [[nodiscard]] bool is_any(const Session& session, LockKind kind) const;
-  /// The one with that number in the line that `kind` stands in; null: it is not one of ours, or has gone.
-  [[nodiscard]] std::shared_ptr<Sibling> find(const Session& session, LockKind kind, std::int32_t sequence) const;
+  /// The one of that name, which has that number; null: it is not one of ours, or has gone. The number alone does not
+  /// tell: a stranger's node may have it, too, and so may our own.
+  [[nodiscard]] std::shared_ptr<Sibling> find(const Session& session, std::int32_t sequence,
+                                              std::string_view name) const;
 
   /// The one with the number before that of our node, which was asked for at that moment. Null: it is not one of ours, or
   /// was gone by then.
@@ -96,8 +102,16 @@ class Siblings : public std::enable_shared_from_this<Siblings> {
 
  private:
   friend class Sibling;
+  [[nodiscard]] std::shared_ptr<Sibling> find_number(const Session& session, LockKind kind,
+                                                     std::int32_t sequence) const;
   void on_left(const Sibling& sibling);
 
+  struct Asked {
+    std::int64_t session = 0;
+    LockKind kind{};
+    int number = 0;
+    [[nodiscard]] bool is_of(const Session& session, LockKind kind) const;
+  } asked_;
   std::map<std::int32_t, std::shared_ptr<Sibling>> present_;
   std::shared_ptr<Sibling> last_;  // the last that left
   Moment departures_ = 0;

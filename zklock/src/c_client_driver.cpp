@@ -96,6 +96,7 @@ bool CClientDriver::at_ping_reply() const {
 }
 
 void CClientDriver::turn() {
+  readiness_.uncork();
   if (stopped_) return;
   if (Clock::now() < not_before_) return schedule(not_before_);
   if (!handle_) open();

@@ -36,6 +36,7 @@ error_code CClientDriver::send(Request& request, RequestId id, WatchTable::Id wa
   if (end_) return end_;
   // The library would keep it for later, and might then not know what became of it.
   if (!connected()) return make_error_code(Error::connection_loss);
+  readiness_.cork();  // a turn follows, in which it is let go
   const int rc = call(request, id, watch_entry);
   if (rc == ZOK) note_sent(requests_.find(id)->sent);
   return from_rc(rc);

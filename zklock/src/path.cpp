@@ -36,6 +36,9 @@ CodePoint decode(std::string_view text, std::size_t at) noexcept {
   return {value, length};
 }
 
+/// What most paths are made of.
+bool is_plain(char c) noexcept { return c >= ' ' && c <= '~' && c != '/'; }
+
 bool is_control(char32_t value) noexcept { return value < 0x20 || (value >= 0x7F && value <= 0x9F); }
 
 /// Why no node may have the character in its name, or nothing.
@@ -80,6 +83,10 @@ Flaw find_path_flaw(std::string_view path) noexcept {
   if (path.size() == 1) return {};
 
   for (std::size_t at = 0; at < path.size();) {
+    if (is_plain(path[at])) {
+      ++at;
+      continue;
+    }
     const CodePoint c = decode(path, at);
     if (const auto reason = flaw_of(c); !reason.empty()) return {at, reason};
     if (c.value == '/') {

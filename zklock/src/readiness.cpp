@@ -3,6 +3,8 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -56,6 +58,7 @@ void SocketReadiness::wait(int bit) {
 
 void SocketReadiness::disarm() {
   if (socket_ < 0) return;
+  uncork();
   socket_ = -1;
   ++shared_->generation;
   shared_->waiting = 0;
@@ -69,6 +72,15 @@ void SocketReadiness::peek(unsigned char* bytes, std::size_t size) const {
 
 int SocketReadiness::duplicate() const {
   return socket_ >= 0 ? ::fcntl(shared_->descriptor.native_handle(), F_DUPFD_CLOEXEC, 0) : -1;
+}
+
+void SocketReadiness::cork() { set_cork(1); }
+void SocketReadiness::uncork() { set_cork(0); }
+
+void SocketReadiness::set_cork(int on) {
+  if (socket_ < 0 || corked_ == on) return;
+  corked_ = on;
+  ::setsockopt(shared_->descriptor.native_handle(), IPPROTO_TCP, TCP_CORK, &on, sizeof on);
 }
 
 void SocketReadiness::shut_down() {

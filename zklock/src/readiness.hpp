@@ -37,6 +37,10 @@ class SocketReadiness {
   void arm(int socket, int interest, bool unchanged);
   /// Forgets the socket. Waits under way do not call back.
   void disarm();
+  /// While it is corked what is sent waits in the kernel, and goes in as few packets as it can when it is uncorked; after
+  /// 200 ms anyway.
+  void cork();
+  void uncork();
   /// Cuts the connection, so that the library finds it broken at its next look.
   void shut_down();
   /// A descriptor of the socket, the caller's to close; -1: there is none.
@@ -55,10 +59,12 @@ class SocketReadiness {
  private:
   void wait(int bit);
   void peek(unsigned char* bytes, std::size_t size) const;
+  void set_cork(int on);
 
   struct Shared;  // outlives us in the handlers of waits under way
   std::shared_ptr<Shared> shared_;
   int socket_ = -1;
+  int corked_ = 0;
   dev_t device_ = 0;
   ino_t inode_ = 0;
 };

@@ -1,0 +1,181 @@
+// A lock's directory as only an operator's hand, another program or a long time can make it.
+#include "support/catch.hpp"
+#include "support/fixture.hpp"
+#include "support/frame_proxy.hpp"
+#include "support/operations.hpp"
+#include "support/snapshot.hpp"
+
+#include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/lock_node.hpp>
+
+#include <cstdint>
+
+using namespace zklock;
+using namespace zklock::test;
+
+namespace {
+
+struct Fixture {
+  testing::TestServer& server = shared_server();
+  Client client = make_client(server);
+  Client other = make_client(server);
+  Session session = connected_session(client);
+  std::string path = fresh_path();
+  InterProcessMutex mutex{client, path};
+
+  Fixture() { REQUIRE_FALSE(create(client, path, "", CreateOptions{CreateMode::persistent}.creating_parents())); }
+  void make(const std::string& name) const { REQUIRE_FALSE(create(client, path + "/" + name)); }
+  void unmake(const std::string& name) const { REQUIRE_FALSE(remove(client, path + "/" + name)); }
+};
+
+std::string number_of(const Lease& lease) {
+  const std::string node = lease.node_path();
+  return node.substr(node.rfind("lock-") + 5);
+}
+
+error_code try_acquire(const InterProcessMutex& mutex) {
+  return std::get<0>(outcome_of_operation<Lease>([&](auto token) { mutex.async_acquire(0ms, std::move(token)); }));
+}
+
+}  // namespace
+
+// ---- numbers
+// --------------------------------------------------------------------------------------------------------------
+
+TEST_CASE_METHOD(Fixture, "of nodes with one number the one with the smaller name is ahead") {
+  const std::string smaller = "_c_00000000-0000-4000-8000-000000000000-lock-0000000003";
+  const std::string greater = "_c_ffffffff-ffff-4fff-bfff-ffffffffffff-lock-0000000003";
+  for (const std::string& name : {smaller, greater, std::string{"config"}}) make(name);
+  Pending<Lease> ours;
+  mutex.async_acquire(ours.handler());
+  REQUIRE(eventually([&] { return children_of(session, path).size() == 4; }));
+  Pending<Lease> next;
+  InterProcessMutex{other, path}.async_acquire(next.handler());
+  REQUIRE(eventually([&] { return children_of(session, path).size() == 5; }));
+  CHECK_FALSE(ours.ready(100ms));
+  unmake(smaller);
+  Lease lease = std::get<1>(ours.get());
+  CHECK(number_of(lease) == "0000000003");
+  CHECK(exists(session, path + "/" + greater));
+  lease = Lease{};
+  CHECK_FALSE(next.ready(100ms));
+  unmake(greater);
+  CHECK(number_of(std::get<1>(next.get())) == "0000000004");
+}
+
+TEST_CASE_METHOD(Fixture, "a negative number is ahead of all that are not, and the smallest is the first") {
+  const std::string first = "_c_00000000-0000-4000-8000-000000000000-lock--2147483648";
+  const std::string second = "_c_00000000-0000-4000-8000-000000000000-lock--000000001";
+  make(second);
+  make(first);
+  Pending<Lease> ours;
+  mutex.async_acquire(ours.handler());
+  REQUIRE(eventually([&] { return children_of(session, path).size() == 3; }));
+  const auto line = std::get<1>(
+      outcome_of_operation<std::vector<Participant>>([&](auto token) { mutex.async_participants(std::move(token)); }));
+  REQUIRE(line.size() == 3);
+  CHECK(line[0].sequence == INT32_MIN);
+  CHECK(line[1].sequence == -1);
+  CHECK(line[2].sequence == 2);
+  unmake(first);
+  CHECK_FALSE(ours.ready(100ms));
+  unmake(second);
+  CHECK(std::get<1>(ours.get()).is_held());
+}
+
+TEST_CASE("shortly before the numbers run out an acquire is refused, and so it is when they have") {
+  testing::TestServer server{{.container_check = 1h}};
+  const Client client = make_client(server);
+  const InterProcessMutex mutex{client, "/l"};
+  const auto in_line = [&] { return children_of(connected_session(client), "/l").size(); };
+  REQUIRE_FALSE(create(client, "/l"));
+  set_next_number(server, "/l", last_safe_sequence);
+  {
+    const Lease last = acquire(mutex);
+    CHECK(number_of(last) == "2146483647");
+    CHECK(try_acquire(mutex) == Error::sequence_exhausted);
+    CHECK(last.is_held());
+  }
+  CHECK(try_acquire(mutex) == Error::sequence_exhausted);
+  CHECK(eventually([&] { return in_line() == 0; }));
+
+  set_next_number(server, "/l", INT32_MAX);
+  for (int i = 0; i < 3; ++i) CHECK(try_acquire(mutex) == Error::sequence_exhausted);
+  const auto [error, made] = create_node(client, "/l/-lock-", "", CreateMode::ephemeral_sequential);
+  REQUIRE_FALSE(error);
+  CAPTURE(made.path);
+  CHECK((made.path.ends_with("-2147483648") || made.path.ends_with("2147483647")));  // as the servers have it
+  CHECK(try_acquire(mutex) == Error::sequence_exhausted);
+  REQUIRE_FALSE(remove(client, made.path));
+  CHECK(eventually([&] { return in_line() == 0; }));
+  REQUIRE_FALSE(remove(client, "/l"));
+  CHECK(number_of(acquire(mutex)) == "0000000000");
+}
+
+// ---- a directory that goes
+// ------------------------------------------------------------------------------------------------
+
+TEST_CASE("a directory that goes before there is a node in it is made again", "[faults]") {
+  testing::TestServer server;
+  FrameProxy proxy{server.port()};
+  const Client client{{.connect_string = proxy.address(), .session_timeout = session_timeout}};
+  const Client operating = make_client(server);
+  const InterProcessMutex mutex{client, "/orders"};
+  static_cast<void>(connected_session(client));
+  const int creates = proxy.requests(Opcode::create2);
+
+  proxy.hold(Direction::replies);
+  Pending<Lease> acquiring;
+  mutex.async_acquire(acquiring.handler());
+  REQUIRE(eventually([&] { return proxy.requests(Opcode::get_children2) == 1; }));  // behind our node's create
+  REQUIRE_FALSE(sync(connected_session(operating)));
+  proxy.hold(Direction::requests);
+  proxy.resume(Direction::replies);
+  REQUIRE(eventually([&] { return proxy.requests(Opcode::create_container) == 1; }));
+  proxy.hold(Direction::replies);
+  proxy.resume(Direction::requests);
+  REQUIRE(eventually([&] { return exists(connected_session(operating), "/orders"); }));
+  REQUIRE_FALSE(remove(operating, "/orders"));
+  proxy.resume(Direction::replies);
+
+  CHECK(std::get<1>(acquiring.get()).is_held());
+  CHECK(proxy.requests(Opcode::create_container) == 2);
+  CHECK(proxy.requests(Opcode::create2) == creates + 3);  // without a directory, without it again, and within
+}
+
+TEST_CASE("a waiter whose node has gone with its directory starts over", "[faults]") {
+  testing::TestServer server;
+  FrameProxy proxy{server.port()};
+  const Client client{{.connect_string = proxy.address(), .session_timeout = session_timeout}};
+  const Client operating = make_client(server);
+  const Session session = connected_session(operating);
+  for (int i = 0; i < 2; ++i)  // two ahead, so that the end of one is not proof enough
+    REQUIRE_FALSE(create(operating, "/orders/-lock-", "",
+                         CreateOptions{CreateMode::ephemeral_sequential}.creating_parent_containers()));
+  Pending<Lease> waiter;
+  InterProcessMutex{client, "/orders"}.async_acquire(waiter.handler());
+  REQUIRE(eventually([&] { return server.monitor("zk_watch_count") == 1; }));
+  proxy.hold(Direction::replies);
+  for (const std::string& name : children_of(session, "/orders")) REQUIRE_FALSE(remove(operating, "/orders/" + name));
+  REQUIRE(eventually([&] { return !exists(session, "/orders"); }));
+  CHECK_FALSE(waiter.ready());
+  proxy.resume(Direction::replies);
+  const Lease lease = std::get<1>(waiter.get());
+  CHECK(lease.is_held());
+  CHECK(number_of(lease) == "0000000000");
+}
+
+// ---- permissions
+// ----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("who may stand in line and not look at it is told so, and leaves it") {
+  testing::TestServer server;
+  const Client client = make_client(server);
+  const Client owner{{.connect_string = server.connect_string(), .auth = {{"digest", "ann:secret"}}}};
+  const Acl blind{{Permission::create | Permission::remove, "world", "anyone"}, {Permission::all, "auth", ""}};
+  REQUIRE_FALSE(create(owner, "/l", "", NodeOptions{CreateMode::persistent, blind}));
+  CHECK(try_acquire(InterProcessMutex{client, "/l"}) == Error::no_auth);
+  CHECK(try_acquire(InterProcessReadWriteLock{client, "/l"}.read_lock()) == Error::no_auth);
+  CHECK(eventually([&] { return children_of(connected_session(owner), "/l").empty(); }));
+  CHECK(acquire(InterProcessMutex{owner, "/l"}).is_held());
+}

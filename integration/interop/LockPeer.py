@@ -1,0 +1,123 @@
+# Kazoo's locks, for kazoo_test.cpp. Does what each line of its input says, and answers with one line.
+
+import logging
+import sys
+import threading
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import LockTimeout
+from kazoo.recipe.lock import Lock, ReadLock, Semaphore, WriteLock
+
+
+# docs/interop.md shows these three: with Curator's words in their nodes' names they stand in Curator's lines.
+class CuratorLock(Lock):
+    _NODE_NAME = "-lock-"
+    _EXCLUDE_NAMES = ["-lock-"]
+
+
+class CuratorWriteLock(WriteLock):
+    _NODE_NAME = "-__WRIT__"
+    _EXCLUDE_NAMES = ["__READ__", "__WRIT__"]
+
+
+class CuratorReadLock(ReadLock):
+    _NODE_NAME = "-__READ__"
+    _EXCLUDE_NAMES = ["__WRIT__"]
+
+    # Up to 2.8 Kazoo's readers wait for writers behind them, too (kazoo#649).
+    def _get_predecessor(self, node):
+        children = self.client.get_children(self.path)
+        writers = filter(None, map(self._contenders_re.search, children))
+        ahead = [writer for writer in writers if writer.group(1) < node[len(self.prefix):]]
+        return max(ahead, key=lambda writer: writer.group(1)).string if ahead else None
+
+
+KINDS = {
+    "lock": Lock,
+    "read": ReadLock,
+    "write": WriteLock,
+    "lock-with-pattern": lambda client, path, name: Lock(client, path, name, extra_lock_patterns=["-lock-"]),
+    "read-with-pattern": lambda client, path, name: ReadLock(client, path, name, extra_lock_patterns=["__WRIT__"]),
+    "write-with-pattern": lambda client, path, name: WriteLock(
+        client, path, name, extra_lock_patterns=["__READ__", "__WRIT__"]
+    ),
+    "curator-lock": CuratorLock,
+    "curator-read": CuratorReadLock,
+    "curator-write": CuratorWriteLock,
+}
+
+
+class Peer:
+    def __init__(self, client):
+        self.client = client
+        self.locks = {}
+
+    def lock(self, kind, path):
+        if (kind, path) not in self.locks:
+            self.locks[kind, path] = KINDS[kind](self.client, path, "kazoo")
+        return self.locks[kind, path]
+
+    def acquire(self, kind, path, milliseconds):
+        try:
+            return self.lock(kind, path).acquire(timeout=int(milliseconds) / 1000)
+        except LockTimeout:
+            return False
+
+    def release(self, kind, path):
+        return self.lock(kind, path).release()
+
+    def contenders(self, kind, path):
+        return " ".join(name or "-" for name in self.lock(kind, path).contenders())
+
+    def permit(self, path, most):
+        return Semaphore(self.client, path, "kazoo", int(most)).acquire(blocking=False)
+
+    def add(self, path, difference):
+        counter = self.client.Counter(path, support_curator=True)
+        counter += int(difference)
+        return str(counter.value)
+
+    def revoke(self, node):
+        self.client.set(node, b"__REVOKE__")
+        return True
+
+    def work(self, kind, path, threads, times, log):
+        """Each thread takes the lock so many times, and notes when it is in and out."""
+        failures = []
+
+        def work():
+            try:
+                lock = KINDS[kind](self.client, path, "kazoo")
+                for _ in range(int(times)):
+                    with lock, open(log, "a") as file:
+                        print("in 2", file=file, flush=True)
+                        print("out 2", file=file, flush=True)
+            except Exception as error:
+                failures.append(error)
+
+        workers = [threading.Thread(target=work) for _ in range(int(threads))]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        return str(len(failures))
+
+    def obey(self, order, *words):
+        try:
+            answer = getattr(self, order)(*words)
+        except Exception as error:
+            return "failed " + type(error).__name__
+        return {True: "yes", False: "no"}.get(answer, answer)
+
+
+def main():
+    logging.disable()
+    client = KazooClient(hosts=sys.argv[1], timeout=10)
+    client.start()
+    peer = Peer(client)
+    for line in sys.stdin:
+        print(peer.obey(*line.split()), flush=True)
+    client.stop()
+
+
+main()

@@ -1,0 +1,259 @@
+// Our locks and Kazoo's, a living one, on the same paths; and Curator's with them.
+#include "peer.hpp"
+#include "support/catch.hpp"
+
+#include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/inter_process_semaphore.hpp>
+#include <zklock/recipes/revocation.hpp>
+
+#include <thread>
+#include <vector>
+
+using namespace zklock;
+using namespace zklock::test;
+
+namespace {
+
+struct Fixture {
+  testing::TestServer server;
+  Kazoo kazoo{server};
+  Client client = make_client(server);
+  Session session = connected_session(client);
+  const std::string path = "/locks/orders";
+
+  /// Kazoo makes no containers, and does not make a directory again that has gone.
+  Fixture() { make_persistent(path); }
+  void make_persistent(const std::string& directory) const {
+    auto options = CreateOptions{CreateMode::persistent}.creating_parents();
+    const auto [error, made] = outcome_of_operation<CreateResult>(
+        [&](auto token) { client.async_create(directory, "", options, std::move(token)); });
+    REQUIRE_FALSE(error);
+  }
+  [[nodiscard]] std::size_t in_line() const { return children_of(session, path).size(); }
+  /// Somebody stands in line, after so many others.
+  [[nodiscard]] bool is_in_line(std::size_t number) const {
+    return eventually([&] { return in_line() == number; });
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "Kazoo's Lock as it comes and our mutex do not see each other") {
+  const InterProcessMutex mutex{client, path};
+  REQUIRE(kazoo("acquire lock " + path + " 5000") == "yes");
+  const Lease lease = acquire(mutex);
+  CHECK(lease.is_held());
+  CHECK(kazoo("release lock " + path) == "yes");
+  CHECK(kazoo("acquire lock " + path + " 5000") == "yes");
+  CHECK(lease.is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "Kazoo's Lock with our pattern waits for us, and we do not wait for it") {
+  const InterProcessMutex mutex{client, path};
+  Lease lease = acquire(mutex);
+  CHECK(kazoo("acquire lock-with-pattern " + path + " 200") == "no");
+  kazoo.begin("acquire lock-with-pattern " + path + " 20000");
+  REQUIRE(is_in_line(2));
+  lease = Lease{};
+  CHECK(kazoo.outcome() == "yes");
+  CHECK(acquire(mutex).is_held());  // two at the same time
+}
+
+TEST_CASE_METHOD(Fixture, "Kazoo's Lock under Curator's name and ours exclude each other, first come, first served") {
+  const InterProcessMutex mutex{client, path};
+  REQUIRE(kazoo("acquire curator-lock " + path + " 5000") == "yes");
+  CHECK(try_acquire(mutex) == Error::timed_out);
+  Pending<Lease> second;
+  mutex.async_acquire(second.handler());
+  REQUIRE(is_in_line(2));
+  CHECK_FALSE(second.ready(100ms));
+  CHECK(kazoo("contenders curator-lock " + path) == "kazoo " + client.client_id() + ":1");
+  CHECK(kazoo("release curator-lock " + path) == "yes");
+  Lease lease = std::get<1>(second.get());
+  CHECK(kazoo("acquire curator-lock " + path + " 200") == "no");
+  kazoo.begin("acquire curator-lock " + path + " 20000");
+  REQUIRE(is_in_line(2));
+  lease = Lease{};
+  CHECK(kazoo.outcome() == "yes");
+  const auto [error, line] =
+      outcome_of_operation<std::vector<Participant>>([&](auto token) { mutex.async_participants(std::move(token)); });
+  CHECK_FALSE(error);
+  REQUIRE(line.size() == 1);
+  CHECK(line[0].client_id.empty());  // Kazoo's identifier is none
+  CHECK(line[0].session_id != session.id());
+  CHECK(kazoo("release curator-lock " + path) == "yes");
+}
+
+TEST_CASE_METHOD(Fixture, "Kazoo's readers and writers as they come and ours do not see each other") {
+  const InterProcessReadWriteLock lock{client, path};
+  REQUIRE(kazoo("acquire write " + path + " 5000") == "yes");
+  Lease writing = acquire(lock.write_lock());
+  CHECK(writing.is_held());
+  CHECK(kazoo("release write " + path) == "yes");
+  CHECK(kazoo("acquire read " + path + " 5000") == "yes");
+  CHECK(kazoo("release read " + path) == "yes");
+
+  // With our patterns they wait for us, and we do not wait for them.
+  CHECK(kazoo("acquire write-with-pattern " + path + " 200") == "no");
+  CHECK(kazoo("acquire read-with-pattern " + path + " 200") == "no");
+  writing = Lease{};
+  CHECK(kazoo("acquire write-with-pattern " + path + " 5000") == "yes");
+  CHECK(acquire(lock.write_lock()).is_held());
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "Kazoo's readers and writers under Curator's names and ours keep each other out as they should") {
+  const InterProcessReadWriteLock lock{client, path};
+  {
+    const Lease writing = acquire(lock.write_lock());
+    CHECK(kazoo("acquire curator-read " + path + " 200") == "no");
+    CHECK(kazoo("acquire curator-write " + path + " 200") == "no");
+  }
+  REQUIRE(kazoo("acquire curator-read " + path + " 5000") == "yes");
+  CHECK(acquire(lock.read_lock()).is_held());
+  CHECK(try_acquire(lock.write_lock()) == Error::timed_out);
+  CHECK(kazoo("release curator-read " + path) == "yes");
+  REQUIRE(kazoo("acquire curator-write " + path + " 5000") == "yes");
+  CHECK(try_acquire(lock.read_lock()) == Error::timed_out);
+  CHECK(try_acquire(lock.write_lock()) == Error::timed_out);
+  CHECK(kazoo("release curator-write " + path) == "yes");
+
+  // Kazoo's reader between two writers of ours: it waits for the one ahead, and the one behind waits for it.
+  Lease first = acquire(lock.write_lock());
+  kazoo.begin("acquire curator-read " + path + " 20000");
+  REQUIRE(is_in_line(2));
+  Pending<Lease> second;
+  lock.write_lock().async_acquire(second.handler());
+  REQUIRE(is_in_line(3));
+  first = Lease{};
+  CHECK(kazoo.outcome() == "yes");
+  CHECK_FALSE(second.ready(100ms));
+  CHECK(kazoo("release curator-read " + path) == "yes");
+  CHECK(std::get<1>(second.get()).is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "our downgrade keeps Kazoo's writer out") {
+  const InterProcessReadWriteLock lock{client, path};
+  const Owner owner = Owner::make();
+  const auto acquire_as = [&](const InterProcessMutex& half) {
+    return std::get<1>(outcome_of_operation<Lease>([&](auto token) { half.async_acquire(owner, std::move(token)); }));
+  };
+  Lease writing = acquire_as(lock.write_lock());
+  kazoo.begin("acquire curator-write " + path + " 20000");
+  REQUIRE(is_in_line(2));
+  Lease reading = acquire_as(lock.read_lock());
+  writing = Lease{};
+  REQUIRE(is_in_line(2));
+  CHECK(reading.is_held());
+  CHECK(try_acquire(lock.read_lock()) == Error::timed_out);  // behind the writer
+  reading = Lease{};
+  CHECK(kazoo.outcome() == "yes");
+}
+
+TEST_CASE_METHOD(Fixture, "Kazoo, Curator and we stand in one line") {
+  Curator curator{server};
+  Kazoo another{server};
+  const InterProcessMutex mutex{client, path};
+  Client other_client = make_client(server);
+  const InterProcessMutex stranger{other_client, path};
+
+  Lease first = acquire(mutex);
+  Pending<Lease> fourth;
+  Pending<Lease> sixth;
+  kazoo.begin("acquire curator-lock " + path + " 30000");
+  REQUIRE(is_in_line(2));
+  curator.begin("acquire mutex " + path + " 30000");
+  REQUIRE(is_in_line(3));
+  mutex.async_acquire(fourth.handler());
+  REQUIRE(is_in_line(4));
+  another.begin("acquire curator-lock " + path + " 30000");
+  REQUIRE(is_in_line(5));
+  stranger.async_acquire(sixth.handler());
+  REQUIRE(is_in_line(6));
+
+  // Whoever is served has so many behind; that nobody overtakes shows in the line, which gets shorter by one each time.
+  first = Lease{};
+  CHECK(kazoo.outcome() == "yes");
+  CHECK(in_line() == 5);
+  CHECK(kazoo("release curator-lock " + path) == "yes");
+  CHECK(curator.outcome() == "yes");
+  CHECK_FALSE(fourth.ready(100ms));
+  CHECK(curator("release mutex " + path) == "yes");
+  Lease lease = std::get<1>(fourth.get());
+  CHECK_FALSE(sixth.ready(100ms));
+  CHECK(in_line() == 3);
+  lease = Lease{};
+  CHECK(another.outcome() == "yes");
+  CHECK_FALSE(sixth.ready(100ms));
+  CHECK(another("release curator-lock " + path) == "yes");
+  CHECK(std::get<1>(sixth.get()).is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "a crowd of Kazoo's threads, Curator's and ours: no overlap, and everybody is served") {
+  constexpr int threads = 3;
+  constexpr int times = 40;
+  Curator curator{server};
+  const auto log = server.directory() / "grants";
+  const std::string what = path + " " + std::to_string(threads) + " " + std::to_string(times) + " " + log.string();
+  curator.begin("work mutex " + what);
+  kazoo.begin("work curator-lock " + what);
+  std::vector<std::thread> ours;
+  for (int i = 0; i < threads; ++i) ours.emplace_back([&] { work(client, path, times, log); });
+  for (std::thread& each : ours) each.join();
+  CHECK(curator.outcome() == "0");  // failures
+  CHECK(kazoo.outcome() == "0");
+  CHECK(count_grants(log) == 3 * threads * times);
+  CHECK(eventually([&] { return in_line() == 0; }));
+}
+
+TEST_CASE_METHOD(Fixture, "when Kazoo's session ends the next one gets the lock") {
+  const InterProcessMutex mutex{client, path};
+  Pending<Lease> second;
+  {
+    Kazoo mortal{server};
+    REQUIRE(mortal("acquire curator-lock " + path + " 5000") == "yes");
+    mutex.async_acquire(second.handler());
+    REQUIRE(is_in_line(2));
+  }  // killed
+  CHECK(std::get<1>(second.get()).is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "Kazoo's Semaphore is another one than ours: it lets in whom we keep out") {
+  const std::string seats = "/semaphores/seats";
+  InterProcessSemaphore semaphore{client, seats, 3};
+  const auto all = semaphore.acquire_many(3, 5s);
+  REQUIRE(all);
+  CHECK_FALSE(semaphore.try_acquire());
+  CHECK(kazoo("permit " + seats + " 3") == "yes");
+}
+
+TEST_CASE_METHOD(Fixture, "Kazoo's Counter in Curator's form is a number of permits") {
+  InterProcessSemaphore semaphore{client, "/semaphores/beds", SharedPermits{"/counts/beds", 1}};
+  const Lease first = semaphore.acquire();
+  Pending<Lease> second;
+  semaphore.async_acquire(second.handler());
+  CHECK_FALSE(second.ready(100ms));
+  CHECK(kazoo("add /counts/beds 1") == "2");
+  CHECK(std::get<1>(second.get()).is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "Kazoo can ask us to give a lock back") {
+  const InterProcessMutex mutex{client, path};
+  Lease lease = acquire(mutex);
+  Pending<> asked;
+  lease.async_wait_revocation(asked.handler());
+  CHECK(kazoo("revoke " + lease.node_path()) == "yes");
+  CHECK_FALSE(std::get<0>(asked.get()));
+}
+
+TEST_CASE_METHOD(Fixture, "a Kazoo Lock that has seen our directory does not make it again") {
+  const std::string ours = "/containers/orders";
+  Lease lease = acquire(InterProcessMutex{client, ours});
+  kazoo.begin("acquire curator-lock " + ours + " 20000");
+  REQUIRE(eventually([&] { return children_of(session, ours).size() == 2; }));
+  lease = Lease{};
+  CHECK(kazoo.outcome() == "yes");
+  CHECK(kazoo("release curator-lock " + ours) == "yes");
+  REQUIRE(eventually([&] { return !exists(session, ours); }));
+  CHECK(kazoo("acquire curator-lock " + ours + " 5000") == "failed NoNodeError");
+}

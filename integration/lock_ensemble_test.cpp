@@ -1,0 +1,74 @@
+// Locks while their ensemble has no quorum, or is another one.
+#include "support/catch.hpp"
+#include "support/fixture.hpp"
+
+#include <zklock/testing/test_ensemble.hpp>
+
+#include <mutex>
+#include <vector>
+
+using namespace zklock;
+using namespace zklock::test;
+
+TEST_CASE("without a quorum nobody gets a lock, and who has it loses it; with two servers of three all goes on",
+          "[faults]") {
+  testing::TestEnsemble ensemble;
+  const auto client_of = [&] {
+    return Client{{.connect_string = ensemble.connect_string(),
+                   .session_timeout = session_timeout,
+                   .connection_timeout = 60s,
+                   .retry = RetryForever{20ms}}};
+  };
+  const Client client = client_of();
+  const Client other = client_of();
+  const InterProcessMutex mutex{client, "/locks/orders"};
+  Lease lease = acquire(mutex);
+  Pending<Lease> next;
+  InterProcessMutex{other, "/locks/orders"}.async_acquire(next.handler());
+  REQUIRE(eventually([&] { return children_of(client.session(), "/locks/orders").size() == 2; }));
+  std::mutex guard;
+  std::vector<ConnectionState> states;
+  const StateSubscription subscription = client.subscribe([&](ConnectionState state) {
+    const std::lock_guard lock{guard};
+    states.push_back(state);
+  });
+
+  for (const std::size_t dead : {0U, 1U}) ensemble.server(dead).kill();
+  REQUIRE(eventually([&] { return lease.state() != LeaseState::held; }, session_timeout));
+  REQUIRE(eventually([&] { return lease.state() == LeaseState::lost; }, 2 * session_timeout));
+  REQUIRE(eventually([&] { return client.state() == ConnectionState::lost; }, 2 * session_timeout));
+  CHECK(std::get<0>(outcome_of_operation<Lease>([&](auto token) { mutex.async_acquire(1s, std::move(token)); })) ==
+        Error::timed_out);
+  CHECK_FALSE(next.ready());
+
+  ensemble.server(0).start();
+  CHECK(std::get<1>(next.get(60s)).is_held());
+  CHECK(eventually([&] { return client.state() == ConnectionState::reconnected; }));
+  const std::lock_guard lock{guard};
+  using enum ConnectionState;
+  REQUIRE(states.size() >= 4);  // between the two deaths the other server may have taken it over
+  CHECK(std::vector(states.end() - 3, states.end()) == std::vector{suspended, lost, reconnected});
+}
+
+TEST_CASE("who moves to servers that know nothing of us loses the lock, and stands in line there", "[faults]") {
+  testing::TestServer before;
+  testing::TestServer after;
+  Client client = make_client(before);
+  Client other = make_client(before);
+  const InterProcessMutex mutex{client, "/locks/orders"};
+  const Lease lease = acquire(mutex);
+  Pending<Lease> waiter;
+  InterProcessMutex{other, "/locks/orders"}.async_acquire(waiter.handler());
+  REQUIRE(eventually([&] { return children_of(client.session(), "/locks/orders").size() == 2; }));
+  before.kill();
+  client.update_server_list(after.connect_string());
+  REQUIRE(eventually([&] { return lease.state() == LeaseState::lost; }));
+  CHECK_FALSE(waiter.ready());  // nobody has it
+  Lease again = acquire(mutex);
+  other.update_server_list(after.connect_string());
+  REQUIRE(eventually([&] { return children_of(client.session(), "/locks/orders").size() == 2; }));
+  CHECK_FALSE(waiter.ready());
+  CHECK_FALSE(lease.is_held());
+  again = Lease{};
+  CHECK(std::get<1>(waiter.get()).is_held());
+}
