@@ -125,7 +125,11 @@ TEST_CASE_METHOD(Fixture, "a guaranteed delete goes on in its namespace", "[faul
 }
 
 TEST_CASE_METHOD(Fixture, "a guaranteed delete of what is not there is over", "[faults]") {
-  SECTION("at once") { CHECK(remove(client, "/app", RemoveOptions{}.guaranteed()) == Error::no_node); }
+  SECTION("at once") {
+    CHECK(remove(client, "/app", RemoveOptions{}.guaranteed()) == Error::no_node);
+    REQUIRE_FALSE(sync(connected_session(client)));
+    CHECK(proxy.requests(Opcode::remove) == 1);
+  }
   SECTION("in the background") {
     REQUIRE_FALSE(create(observer, "/app"));
     give_up_a_delete(client, "/app", {});

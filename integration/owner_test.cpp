@@ -157,6 +157,7 @@ TEST_CASE_METHOD(Fixture, "10 threads with one mutex: never two inside, and each
       for (int n = 0; n < rounds; ++n) {
         const std::unique_lock guard{mutex};
         if (++inside != 1) ++overlaps;
+        std::this_thread::yield();
         {
           const std::unique_lock nested{other};
           if (!mutex.is_owned_by_current_thread()) ++overlaps;

@@ -40,7 +40,9 @@ def uncontended(server, title, rounds, length_ms, others=()):
 
 
 def contended(waiters, rounds, length_ms, stores=()):
-    specs = plain("zklock", "zklock-blocking", "raw", "curator-shared", "curator-own", "kazoo", *stores)
+    specs = plain("zklock", "zklock-blocking", "raw", "curator-shared", "curator-own", *stores)
+    if waiters < 512:
+        specs += plain("kazoo")
     specs.append(Spec("curator-sessions", "curator", {"sessions": min(waiters, 32)}))
     return Case(f"contended-{waiters}", "fast", f"One lock, {waiters} waiters in one process", {"waiters": waiters},
                 specs, rounds, length_ms, ramp_ms=400)
@@ -103,14 +105,14 @@ def quick():
 
 
 def whole():
-    return [uncontended("fast", ONE_LOCK, 7, 800, STORES),
-            *(contended(waiters, 5, 800, STORES if waiters in (8, 32) else ()) for waiters in (2, 8, 32, 128)),
-            contended(512, 3, 2000),
-            *(over_processes(waiters, 5, 800) for waiters in (2, 8, 32)),
-            *(independent(locks, sessions, 5, 800) for locks in (64, 256) for sessions in (1, 8)),
-            *(read_write(readers, 5, 1000) for readers in (8, 64)),
-            re_entry(3, 500),
-            holder_killed(5),
-            uncontended("durable", ONE_LOCK + "; the log is on a disk, with fsync", 5, 800),
-            uncontended("ensemble", ONE_LOCK + "; three servers", 5, 800),
+    return [uncontended("fast", ONE_LOCK, 5, 700, STORES),
+            *(contended(waiters, 3, 800, STORES if waiters in (8, 32) else ()) for waiters in (2, 8, 32, 128)),
+            contended(512, 3, 1500),
+            *(over_processes(waiters, 3, 800) for waiters in (2, 8, 32)),
+            *(independent(locks, sessions, 3, 800) for locks in (64, 256) for sessions in (1, 8)),
+            *(read_write(readers, 3, 1000) for readers in (8, 64)),
+            re_entry(3, 400),
+            holder_killed(4),
+            uncontended("durable", ONE_LOCK + "; the log is on a disk, with fsync", 5, 700),
+            uncontended("ensemble", ONE_LOCK + "; three servers", 5, 700),
             crowd(1)]

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+import bars
 import cases
 import report
 import servers
@@ -144,6 +145,8 @@ def main():
             arguments.out.write_text("[\n" + ",\n".join(json.dumps(entry) for entry in entries) + "\n]\n")
     finally:
         bench.close_unused(())
+    tables.append("## The bars\n\n" + bars.judge(entries))
+    arguments.out.with_suffix(".md").write_text("\n".join(tables))
     print("\n" + "\n".join(tables))
     for name, why in bench.left_out.items():
         print(f"Left out: {name}: {why}")

@@ -89,7 +89,7 @@ public class LockPeer {
     return "yes";
   }
 
-  /// Each thread takes the lock so many times, and notes when it is in and out.
+  /// Each thread takes the lock so many times, and notes when it is in, for a moment, and out.
   private String work(String kind, String path, int threads, int times, Path log) throws Exception {
     AtomicInteger failures = new AtomicInteger();
     List<Thread> all = new ArrayList<>();
@@ -101,6 +101,7 @@ public class LockPeer {
             lock.acquire();
             try {
               Files.writeString(log, "in 1\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+              Thread.sleep(1);
               Files.writeString(log, "out 1\n", StandardOpenOption.APPEND);
             } finally {
               lock.release();

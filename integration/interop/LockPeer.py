@@ -3,6 +3,7 @@
 import logging
 import sys
 import threading
+import time
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import LockTimeout
@@ -82,7 +83,7 @@ class Peer:
         return True
 
     def work(self, kind, path, threads, times, log):
-        """Each thread takes the lock so many times, and notes when it is in and out."""
+        """Each thread takes the lock so many times, and notes when it is in, for a moment, and out."""
         failures = []
 
         def work():
@@ -91,6 +92,7 @@ class Peer:
                 for _ in range(int(times)):
                     with lock, open(log, "a") as file:
                         print("in 2", file=file, flush=True)
+                        time.sleep(0.001)
                         print("out 2", file=file, flush=True)
             except Exception as error:
                 failures.append(error)

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -50,14 +51,15 @@ error_code try_acquire(const Lock& lock) {
   return std::get<0>(outcome_of_operation<Lease>([&](auto token) { lock.async_acquire(0ms, std::move(token)); }));
 }
 
-/// Our part of a crowd, as the peers' "work": a thread that takes the mutex so many times, and notes when it is in and
-/// out.
+/// Our part of a crowd, as the peers' "work": a thread that takes the mutex so many times, and notes when it is in, for
+/// a moment, and out.
 inline void work(const ClientHandle& client, const std::string& path, int times, const std::filesystem::path& log) {
   InterProcessMutex mutex{client, path};
   std::ofstream out{log, std::ios::app};
   for (int n = 0; n < times; ++n) {
     const std::unique_lock guard{mutex};
     out << "in 0\n" << std::flush;
+    std::this_thread::sleep_for(1ms);
     out << "out 0\n" << std::flush;
   }
 }

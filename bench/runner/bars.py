@@ -1,0 +1,55 @@
+"""What zklock wants to reach, and whether a run has shown it."""
+
+from report import markdown
+
+HEARTBEATS = 0.01  # requests that were not made for a lock
+
+# case, whose, compared to, metric, at least or at most, how much
+BARS = [
+    ("uncontended", "zklock", "curator", "locks_per_s", ">=", 1.75),
+    ("uncontended", "zklock", "curator", "p50_us", "<=", 0.58),
+    ("uncontended", "zklock", "curator", "client_cpu_us", "<=", 0.35),
+    ("uncontended", "zklock", None, "requests", "<=", 3 + HEARTBEATS),
+    ("uncontended", "zklock-lease", "curator", "locks_per_s", ">=", 2.5),
+    ("uncontended", "zklock-lease", None, "requests", "<=", 3 + HEARTBEATS),
+    ("uncontended", "zklock-blocking", "curator", "locks_per_s", ">=", 1.9),
+    ("uncontended", "zklock", "raw", "p50_us", "<=", 1.10),
+    ("uncontended", "zklock", "raw", "client_cpu_us", "<=", 1.5),
+    ("uncontended", "zklock-lease", "raw-lease", "p50_us", "<=", 1.10),
+    ("uncontended", "zklock-lease", "raw-lease", "client_cpu_us", "<=", 1.5),
+    ("uncontended-durable", "zklock", "curator", "locks_per_s", ">=", 1.4),
+    ("uncontended-ensemble", "zklock", "curator", "locks_per_s", ">=", 1.4),
+    *((f"contended-{n}", "zklock", "curator-best", "locks_per_s", ">=", 4) for n in (8, 32, 128, 512)),
+    *((f"contended-{n}", "zklock", None, "requests", "<=", 2.2) for n in (8, 32, 128, 512)),
+    ("processes-8", "zklock", "curator-sessions", "locks_per_s", ">=", 1.4),
+    ("processes-32", "zklock", "curator-sessions", "locks_per_s", ">=", 1.4),
+    ("independent-64-8", "zklock", "curator", "locks_per_s", ">=", 1.7),
+    ("independent-64-8", "zklock", None, "locks_per_s", ">=", 10_000),
+    ("independent-256-8", "zklock", "curator", "locks_per_s", ">=", 1.7),
+    ("independent-256-8", "zklock", None, "locks_per_s", ">=", 10_000),
+    ("read-write-64-1", "zklock", "curator", "reads_per_s", ">=", 3),
+    ("read-write-64-1", "zklock", "curator", "writes_per_s", ">=", 3),
+    ("holder-killed", "zklock", None, "next_grant_ms", "<=", 2500),
+    ("crowd", "zklock", None, "waiting_bytes", "<=", 3072),
+    ("re-entry", "zklock-blocking", None, "locks_per_s", ">=", 1_000_000),
+]
+
+
+def judge(entries):
+    """A table of the bars whose cases were run; the medians count."""
+    medians = {(e["case"], e.get("subject") or e["ratio_of"], e.get("to"), e["metric"]): e["median"] for e in entries}
+    rows = []
+    for case, ours, peer, metric, sign, bar in BARS:
+        value = medians.get((case, ours, peer, metric))
+        if value is not None:
+            rows.append(_row(case, f"{ours} / {peer}" if peer else ours, metric, value, sign, bar))
+    few, many = (medians.get((f"contended-{n}", "zklock", None, "locks_per_s")) for n in (8, 512))
+    if few and many:
+        rows.append(_row("contended-512", "zklock, of that at 8", "locks_per_s", many / few, ">=", 0.8))
+    return markdown([["case", "who", "metric", "measured", "bar", ""], *rows]) if rows else ""
+
+
+def _row(case, who, metric, value, sign, bar):
+    met = value >= bar if sign == ">=" else value <= bar
+    digits = 2 if value < 100 else 0
+    return [case, who, metric, f"{value:.{digits}f}", f"{sign} {bar:g}", "met" if met else "missed"]
