@@ -22,7 +22,7 @@ class Case:
     specs: list
     rounds: int
     length_ms: int
-    ramp_ms: int = 150
+    ramp_ms: int = 60
     special: str = ""  # of special.py: not measured by the clock
 
     def servers(self):
@@ -45,7 +45,7 @@ def contended(waiters, rounds, length_ms, stores=()):
         specs += plain("kazoo")
     specs.append(Spec("curator-sessions", "curator", {"sessions": min(waiters, 32)}))
     return Case(f"contended-{waiters}", "fast", f"One lock, {waiters} waiters in one process", {"waiters": waiters},
-                specs, rounds, length_ms, ramp_ms=400)
+                specs, rounds, length_ms, ramp_ms=250 if waiters < 512 else 800)
 
 
 def over_processes(waiters, rounds, length_ms):
@@ -54,21 +54,21 @@ def over_processes(waiters, rounds, length_ms):
                 [Spec("zklock", "zklock", processes=waiters),
                  Spec("curator-sessions", "curator", {"waiters": waiters, "sessions": waiters}),
                  Spec("raw-sessions", "raw", {"waiters": waiters, "sessions": waiters})],
-                rounds, length_ms, ramp_ms=400)
+                rounds, length_ms, ramp_ms=250)
 
 
 def independent(locks, sessions, rounds, length_ms):
     return Case(f"independent-{locks}-{sessions}", "fast",
                 f"{locks} locks, a waiter each, over {sessions} session{'s' if sessions > 1 else ''}",
                 {"waiters": locks, "locks": locks, "sessions": sessions},
-                plain("zklock", "zklock-lease", "zklock-blocking", "raw", "curator", "kazoo"), rounds, length_ms, ramp_ms=400)
+                plain("zklock", "zklock-lease", "zklock-blocking", "raw", "curator", "kazoo"), rounds, length_ms, ramp_ms=250)
 
 
 def read_write(readers, rounds, length_ms):
     """Without Kazoo, whose readers and writers at times wait for somebody who is gone."""
     return Case(f"read-write-{readers}-1", "fast", f"{readers} readers and a writer, in one process",
                 {"task": "read-write", "readers": readers, "writers": 1}, plain("zklock", "curator"), rounds,
-                length_ms, ramp_ms=400)
+                length_ms, ramp_ms=250)
 
 
 def re_entry(rounds, length_ms):
@@ -101,18 +101,18 @@ def smoke():
 
 
 def quick():
-    return [uncontended("fast", ONE_LOCK, 5, 700, STORES), contended(8, 3, 800), contended(128, 3, 800)]
+    return [uncontended("fast", ONE_LOCK, 11, 300, STORES), contended(8, 5, 500), contended(128, 5, 500)]
 
 
 def whole():
-    return [uncontended("fast", ONE_LOCK, 5, 700, STORES),
-            *(contended(waiters, 3, 800, STORES if waiters in (8, 32) else ()) for waiters in (2, 8, 32, 128)),
+    return [uncontended("fast", ONE_LOCK, 13, 300, STORES),
+            *(contended(waiters, 5, 500, STORES if waiters in (8, 32) else ()) for waiters in (2, 8, 32, 128)),
             contended(512, 3, 1500),
-            *(over_processes(waiters, 3, 800) for waiters in (2, 8, 32)),
-            *(independent(locks, sessions, 3, 800) for locks in (64, 256) for sessions in (1, 8)),
-            *(read_write(readers, 3, 1000) for readers in (8, 64)),
-            re_entry(3, 400),
+            *(over_processes(waiters, 5, 500) for waiters in (2, 8, 32)),
+            *(independent(locks, sessions, 5, 500) for locks in (64, 256) for sessions in (1, 8)),
+            *(read_write(readers, 5, 600) for readers in (8, 64)),
+            re_entry(5, 200),
+            uncontended("durable", ONE_LOCK + "; the log is on a disk, with fsync", 9, 300),
+            uncontended("ensemble", ONE_LOCK + "; three servers", 9, 300),
             holder_killed(4),
-            uncontended("durable", ONE_LOCK + "; the log is on a disk, with fsync", 5, 700),
-            uncontended("ensemble", ONE_LOCK + "; three servers", 5, 700),
             crowd(1)]

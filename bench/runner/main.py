@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import json
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -129,7 +130,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     arguments = parse_arguments()
     arguments.work.mkdir(parents=True, exist_ok=True)
-    chosen = [case for case in getattr(cases, arguments.size)() if arguments.only in case.name]
+    chosen = [case for case in getattr(cases, arguments.size)() if re.search(arguments.only, case.name)]
     warm_ms = {"smoke": 1000, "quick": 2500, "whole": 3000}[arguments.size]
     bench = Bench(arguments.build, arguments.work)
     entries, tables = [], []
