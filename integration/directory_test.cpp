@@ -165,6 +165,16 @@ TEST_CASE("a waiter whose node has gone with its directory starts over", "[fault
   CHECK(number_of(lease) == "0000000000");
 }
 
+TEST_CASE("a container that never had a child stays, unless the server is told for how long") {
+  const bool told = GENERATE(false, true);
+  testing::TestServerOptions options;
+  if (told) options.jvm_options = {"-Dznode.container.maxNeverUsedIntervalMs=200"};
+  const testing::TestServer server{options};
+  const Client client = make_client(server);
+  REQUIRE_FALSE(create(client, "/l", "", CreateMode::container));
+  CHECK(eventually([&] { return !exists(connected_session(client), "/l"); }, told ? 10s : 1s) == told);
+}
+
 // ---- permissions
 // ----------------------------------------------------------------------------------------------------------
 

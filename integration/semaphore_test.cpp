@@ -3,6 +3,7 @@
 
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
+#include "support/operations.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -315,10 +316,7 @@ TEST_CASE_METHOD(Fixture, "the semaphore's directories are containers, which the
 TEST_CASE_METHOD(Fixture, "an uncontended permit costs two flights, and leaves no watch") {
   // Directories by hand: the containers that the semaphore makes may be reaped between the rounds.
   for (const char* directory : {"/locks", "/leases"})
-    REQUIRE_FALSE(std::get<0>(outcome_of_operation<CreateResult>([&](auto token) {
-      client.async_create(path + directory, "", CreateOptions{CreateMode::persistent}.creating_parents(),
-                          std::move(token));
-    })));
+    REQUIRE_FALSE(create(client, path + directory, "", CreateOptions{CreateMode::persistent}.creating_parents()));
   constexpr int rounds = 50;
   const auto before = server.monitor("zk_packets_received");
   for (int i = 0; i < rounds; ++i) {

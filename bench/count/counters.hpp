@@ -8,12 +8,10 @@ namespace zklock::bench {
 struct Counters {
   std::uint64_t flights = 0;      ///< sends that followed a receipt, or the start
   std::uint64_t wake_ups = 0;     ///< of the I/O thread: waits for the socket, a timer or another thread
-  std::uint64_t sends = 0;        ///< calls of send
   std::uint64_t allocations = 0;  ///< calls of operator new, on all threads
 
   friend Counters operator-(const Counters& left, const Counters& right) noexcept {
-    return {left.flights - right.flights, left.wake_ups - right.wake_ups, left.sends - right.sends,
-            left.allocations - right.allocations};
+    return {left.flights - right.flights, left.wake_ups - right.wake_ups, left.allocations - right.allocations};
   }
 };
 

@@ -9,7 +9,6 @@
 
 #include <zklock/testing/test_server.hpp>
 
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <stdexcept>

@@ -3,12 +3,10 @@
 #include <zklock/recipes/inter_process_mutex.hpp>
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 
 #include <array>
 #include <chrono>
-#include <deque>
 #include <optional>
 
 namespace zklock::bench {
@@ -60,9 +58,7 @@ void asynchronous(const std::string& server, int locks, const Mark& begin, const
   run_waiters(server, waiters, release, locks, begin, end);
 }
 
-void blocking(const std::string& server, int locks, const Mark& begin, const Mark& end) {
-  Client client{config(server)};
-  InterProcessMutex mutex{client, "/count/lock"};
+void run_blocking(InterProcessMutex& mutex, int locks, const Mark& begin, const Mark& end) {
   const auto round = [&] {
     for (int i = 0; i < locks; ++i) {
       mutex.lock();
@@ -75,20 +71,17 @@ void blocking(const std::string& server, int locks, const Mark& begin, const Mar
   end();
 }
 
+void blocking(const std::string& server, int locks, const Mark& begin, const Mark& end) {
+  Client client{config(server)};
+  InterProcessMutex mutex{client, "/count/lock"};
+  run_blocking(mutex, locks, begin, end);
+}
+
 void enter_again(const std::string& server, int locks, const Mark& begin, const Mark& end) {
   Client client{config(server)};
   InterProcessMutex mutex{client, "/count/lock"};
   mutex.lock();
-  const auto round = [&] {
-    for (int i = 0; i < locks; ++i) {
-      mutex.lock();
-      mutex.unlock();
-    }
-  };
-  round();
-  begin();
-  round();
-  end();
+  run_blocking(mutex, locks, begin, end);
   mutex.unlock();
 }
 

@@ -19,7 +19,6 @@ class Window {
  public:
   [[nodiscard]] bool stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool counting() const noexcept { return counting_.load(std::memory_order_relaxed); }
-  void reset() noexcept { stopping_ = false; }
   void count(bool on) noexcept { counting_ = on; }
   void stop() noexcept { stopping_ = true; }
 

@@ -1,6 +1,7 @@
 // Our locks and Kazoo's, a living one, on the same paths; and Curator's with them.
 #include "peer.hpp"
 #include "support/catch.hpp"
+#include "support/operations.hpp"
 
 #include <zklock/recipes/inter_process_read_write_lock.hpp>
 #include <zklock/recipes/inter_process_semaphore.hpp>
@@ -22,13 +23,7 @@ struct Fixture {
   const std::string path = "/locks/orders";
 
   /// Kazoo makes no containers, and does not make a directory again that has gone.
-  Fixture() { make_persistent(path); }
-  void make_persistent(const std::string& directory) const {
-    auto options = CreateOptions{CreateMode::persistent}.creating_parents();
-    const auto [error, made] = outcome_of_operation<CreateResult>(
-        [&](auto token) { client.async_create(directory, "", options, std::move(token)); });
-    REQUIRE_FALSE(error);
-  }
+  Fixture() { REQUIRE_FALSE(create(client, path, "", CreateOptions{CreateMode::persistent}.creating_parents())); }
   [[nodiscard]] std::size_t in_line() const { return children_of(session, path).size(); }
   /// Somebody stands in line, after so many others.
   [[nodiscard]] bool is_in_line(std::size_t number) const {
@@ -135,13 +130,10 @@ TEST_CASE_METHOD(Fixture,
 TEST_CASE_METHOD(Fixture, "our downgrade keeps Kazoo's writer out") {
   const InterProcessReadWriteLock lock{client, path};
   const Owner owner = Owner::make();
-  const auto acquire_as = [&](const InterProcessMutex& half) {
-    return std::get<1>(outcome_of_operation<Lease>([&](auto token) { half.async_acquire(owner, std::move(token)); }));
-  };
-  Lease writing = acquire_as(lock.write_lock());
+  Lease writing = acquire_as(owner, lock.write_lock());
   kazoo.begin("acquire curator-write " + path + " 20000");
   REQUIRE(is_in_line(2));
-  Lease reading = acquire_as(lock.read_lock());
+  Lease reading = acquire_as(owner, lock.read_lock());
   writing = Lease{};
   REQUIRE(is_in_line(2));
   CHECK(reading.is_held());

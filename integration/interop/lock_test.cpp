@@ -55,17 +55,14 @@ TEST_CASE_METHOD(Fixture, "Curator's mutex and ours exclude each other, first co
 TEST_CASE_METHOD(Fixture, "Curator's readers and writers and ours keep each other out as they should") {
   const InterProcessReadWriteLock lock{client, path};
   const Owner owner = Owner::make();
-  const auto acquire_as = [&](const InterProcessMutex& half) {
-    return std::get<1>(outcome_of_operation<Lease>([&](auto token) { half.async_acquire(owner, std::move(token)); }));
-  };
   {
-    const Lease writing = acquire_as(lock.write_lock());
+    const Lease writing = acquire_as(owner, lock.write_lock());
     CHECK(curator("acquire read " + path + " 200") == "no");
     CHECK(curator("acquire write " + path + " 200") == "no");
   }
   REQUIRE(curator("acquire read " + path + " 5000") == "yes");
   {
-    const Lease reading = acquire_as(lock.read_lock());
+    const Lease reading = acquire_as(owner, lock.read_lock());
     CHECK(reading.is_held());
     CHECK(try_acquire(lock.write_lock()) == Error::timed_out);
   }
@@ -76,10 +73,10 @@ TEST_CASE_METHOD(Fixture, "Curator's readers and writers and ours keep each othe
   CHECK(curator("release write " + path) == "yes");
 
   // Our downgrade, with Curator's writer in line.
-  Lease writing = acquire_as(lock.write_lock());
+  Lease writing = acquire_as(owner, lock.write_lock());
   curator.begin("acquire write " + path + " 20000");
   REQUIRE(eventually([&] { return in_line() == 2; }));
-  Lease reading = acquire_as(lock.read_lock());
+  Lease reading = acquire_as(owner, lock.read_lock());
   writing = Lease{};
   REQUIRE(eventually([&] { return in_line() == 2; }));
   CHECK(reading.is_held());

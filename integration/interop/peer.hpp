@@ -8,7 +8,6 @@
 #include <fstream>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -46,6 +45,10 @@ class Kazoo : public Peer {
       : Peer{ZKLOCK_PYTHON, {"-B", ZKLOCK_KAZOO_PEER, server.connect_string()}} {}
 };
 
+inline Lease acquire_as(const Owner& owner, const InterProcessMutex& lock) {
+  return std::get<1>(outcome_of_operation<Lease>([&](auto token) { lock.async_acquire(owner, std::move(token)); }));
+}
+
 template <class Lock>
 error_code try_acquire(const Lock& lock) {
   return std::get<0>(outcome_of_operation<Lease>([&](auto token) { lock.async_acquire(0ms, std::move(token)); }));
@@ -59,7 +62,7 @@ inline void work(const ClientHandle& client, const std::string& path, int times,
   for (int n = 0; n < times; ++n) {
     const std::unique_lock guard{mutex};
     out << "in 0\n" << std::flush;
-    std::this_thread::sleep_for(1ms);
+    static_cast<void>(sync(client.session()));  // as long as others may take to come in
     out << "out 0\n" << std::flush;
   }
 }

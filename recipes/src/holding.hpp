@@ -6,6 +6,7 @@
 #include <zklock/detail/spawn.hpp>
 #include <zklock/recipes/lease.hpp>
 #include <zklock/session.hpp>
+#include <zklock/session_renewal.hpp>
 
 #include <atomic>
 #include <functional>

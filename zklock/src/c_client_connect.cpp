@@ -93,7 +93,9 @@ Clock::duration CClientDriver::connect_limit() const {
 
 bool CClientDriver::connect_is_overdue() {
   if (!connecting() || Clock::now() < connecting_since_ + connect_limit()) return false;
-  if (options_.logger) options_.logger->warn("zklock: a server did not finish the handshake in time, trying the next");
+  if (options_.logger)
+    options_.logger->warn("zklock: session={:#x} a server did not finish the handshake in time, trying the next",
+                          static_cast<std::uint64_t>(credentials_.id));
   connecting_since_ = Clock::time_point::max();
   readiness_.shut_down();
   return readiness_.armed();

@@ -101,7 +101,9 @@ void CClientDriver::turn() {
   if (Clock::now() < not_before_) return schedule(not_before_);
   if (!handle_) open();
   if (!handle_) {
-    if (options_.logger) options_.logger->error("zklock: the ZooKeeper client cannot be set up: errno {}", errno);
+    if (options_.logger)
+      options_.logger->error("zklock: session={:#x} the ZooKeeper client cannot be set up: errno {}",
+                             static_cast<std::uint64_t>(credentials_.id), errno);
     back_off();
     return schedule(not_before_);
   }

@@ -2,6 +2,7 @@
 
 #include <zklock/detail/existing.hpp>
 #include <zklock/session.hpp>
+#include <zklock/session_renewal.hpp>
 
 namespace zklock {
 
