@@ -51,6 +51,9 @@ Awaitable<error_code> recover(Session session, const std::string& directory, Pla
   co_return error;
 }
 
+/// What is listed may be some time old where the server is behind others, but is never older than our node, which has been
+/// answered: all who are ahead are in it, and perhaps some who have gone.
+///
 /// Creates our node and lists the line in one flight; makes the directory if it is missing, and finds the node again if
 /// a reply was lost.
 Awaitable<Result<Children>> join(Session session, const std::string& directory, PlaceInLine& place) {
@@ -60,7 +63,7 @@ Awaitable<Result<Children>> join(Session session, const std::string& directory, 
     if (place.is_in_line() && !list_error) co_return std::move(listed.names);
     if (!place.is_in_line())
       if (const error_code error = co_await recover(session, directory, place, rounds_left)) co_return error;
-    if (place.is_in_line()) co_return co_await list_children_fresh(session, directory);
+    if (place.is_in_line()) co_return co_await list_children(session, directory);
   }
 }
 
@@ -86,7 +89,7 @@ Awaitable<Result<Joined>> join_behind_own(Session session, LockRequest request, 
       co_return error;
     }
   }
-  auto line = co_await list_children_fresh(session, directory);
+  auto line = co_await list_children(session, directory);
   if (!line) co_return line.error();
   joined.line = std::move(*line);
   co_return std::move(joined);
@@ -167,14 +170,16 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::st
       if (request.try_once) co_return make_error_code(Error::timed_out);
       ahead = core.siblings()->find(session, contention.predecessors_number, contention.predecessor);
     }
+    const bool is_new =
+        ahead && ahead->is_gone();  // it left while our node was made, which is as good as a look at that
     const auto woken = co_await wait_turn(session, core, contention, ahead, granted.sibling);
     if (!woken) co_return woken.error();
-    granted.is_seen = *woken == WokenUp::by_a_hint;
+    granted.is_seen = *woken == WokenUp::by_a_hint || is_new;
     if (*woken == WokenUp::for_certain) break;
     ahead.reset();
     // A wake-up is a hint: whether the session still lives is known only from an answer to a request sent after it
     // (docs/faults.md 45).
-    auto listed = co_await list_children_fresh(session, core.path());
+    auto listed = co_await list_children(session, core.path());
     if (!listed && listed.error() == Error::no_node) co_return make_error_code(Error::lock_lost);
     if (!listed) co_return listed.error();
     line = std::move(*listed);
