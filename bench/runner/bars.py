@@ -36,8 +36,9 @@ BARS = [
 
 
 def judge(entries):
-    """A table of the bars whose cases were run; the medians count."""
-    medians = {(e["case"], e.get("subject") or e["ratio_of"], e.get("to"), e["metric"]): e["median"] for e in entries}
+    """A table of the bars whose cases were run; the medians count, but of what must hold each time the worst."""
+    medians = {(e["case"], e.get("subject") or e["ratio_of"], e.get("to"), e["metric"]):
+               e["max" if e["metric"] == "next_grant_ms" else "median"] for e in entries}
     rows = []
     for case, ours, peer, metric, sign, bar in BARS:
         value = medians.get((case, ours, peer, metric))

@@ -46,7 +46,7 @@ def results(case_name, rounds):
 def columns_of(entries):
     metrics = {entry["metric"] for entry in entries}
     known = [column for column in COLUMNS if column[0] in metrics]
-    others = sorted(metrics - {column[0] for column in COLUMNS})
+    others = sorted(metrics - {column[0] for column in COLUMNS}, key=lambda metric: (not metric.endswith("_per_s"), metric))
     return [(metric, metric.replace("_per_s", "/s").replace("_", " "), 0) for metric in others] + known
 
 
