@@ -51,11 +51,11 @@ Awaitable<error_code> recover(Session session, const std::string& directory, Pla
   co_return error;
 }
 
-/// What is listed may be some time old where the server is behind others, but is never older than our node, which has been
-/// answered: all who are ahead are in it, and perhaps some who have gone.
-///
 /// Creates our node and lists the line in one flight; makes the directory if it is missing, and finds the node again if
 /// a reply was lost.
+///
+/// The list may be some time old where the server is behind others, but is never older than our node, whose answer we have:
+/// all who are ahead are in it, and perhaps some who have gone.
 Awaitable<Result<Children>> join(Session session, const std::string& directory, PlaceInLine& place) {
   for (int rounds_left = most_rounds;;) {
     place.request();
@@ -170,15 +170,14 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::st
       if (request.try_once) co_return make_error_code(Error::timed_out);
       ahead = core.siblings()->find(session, contention.predecessors_number, contention.predecessor);
     }
-    const bool is_new =
-        ahead && ahead->is_gone();  // it left while our node was made, which is as good as a look at that
+    const bool left_meanwhile = ahead && ahead->is_gone();  // while our node was made: that is as good as a look at it
+    if (granted.sibling) granted.sibling->forget_seen();
     const auto woken = co_await wait_turn(session, core, contention, ahead, granted.sibling);
     if (!woken) co_return woken.error();
-    granted.is_seen = *woken == WokenUp::by_a_hint || is_new;
+    granted.is_seen = *woken == WokenUp::by_a_hint || left_meanwhile;
     if (*woken == WokenUp::for_certain) break;
     ahead.reset();
-    // A wake-up is a hint: whether the session still lives is known only from an answer to a request sent after it
-    // (docs/faults.md 45).
+    // A wake-up is a hint: the session may be over (docs/faults.md 45), which prove_alive() finds out at the end.
     auto listed = co_await list_children(session, core.path());
     if (!listed && listed.error() == Error::no_node) co_return make_error_code(Error::lock_lost);
     if (!listed) co_return listed.error();
