@@ -357,6 +357,25 @@ TEST_CASE_METHOD(Fixture, "a sibling whose node an operator has deleted has lost
   CHECK(taken.state() == LeaseState::lost);
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "a lock that an operator has deleted with its directory is not handed on beside its new holder",
+                 "[faults]") {
+  Lease holder = acquire(mutex);
+  const Transaction everything = Transaction{}.remove(holder.node_path()).remove(path);
+  CHECK_FALSE(std::get<0>(outcome_of_operation<TransactionResults>(
+      [&](auto token) { session.async_commit(everything, std::move(token)); })));
+  const Client other = make_client(server, 9s);
+  const InterProcessMutex theirs{other, path};
+  const Lease stranger = acquire(theirs);
+  Pending<Lease> sibling;  // its number is the one after the holder's
+  mutex.async_acquire(sibling.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  holder = Lease{};
+  const Lease taken = std::get<1>(sibling.get());
+  CHECK(eventually([&] { return taken.state() == LeaseState::lost; }));
+  CHECK(stranger.is_held());
+}
+
 TEST_CASE("a holder killed by SIGKILL is succeeded within the session timeout and a tick", "[faults]") {
   testing::TestServer server;
   int told[2];

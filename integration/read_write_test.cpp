@@ -146,6 +146,32 @@ TEST_CASE_METHOD(Fixture, "a writer who goes on reading keeps its token, and tha
   CHECK(std::get<1>(next.get()).fencing_token() > token);
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "an owner that asks for both halves at once has both, or is told that it would wait for itself") {
+  const Owner owner = Owner::make();
+  auto [error, stranger] = try_acquire(lock.write_lock(), Owner::make());
+  REQUIRE_FALSE(error);
+  Pending<Lease> first;
+  Pending<Lease> second;
+  SECTION("first to write, then to read") {
+    lock.write_lock().async_acquire(owner, first.handler());
+    lock.read_lock().async_acquire(owner, second.handler());
+    stranger = Lease{};
+    const auto [cannot_write, writing] = first.get();
+    const auto [cannot_read, reading] = second.get();
+    CHECK(writing.is_held());
+    CHECK(reading.is_held());
+  }
+  SECTION("first to read, then to write") {
+    lock.read_lock().async_acquire(owner, first.handler());
+    lock.write_lock().async_acquire(owner, second.handler());
+    stranger = Lease{};
+    const auto [cannot_read, reading] = first.get();
+    CHECK(reading.is_held());
+    CHECK(std::get<0>(second.get()) == Error::would_deadlock);
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "a reader that wants to write is told at once that it would wait for itself") {
   const Owner owner = Owner::make();
   auto [error, reader] = try_acquire(lock.read_lock(), owner);

@@ -1,4 +1,5 @@
-// zklock, asynchronous: "zklock" awaits each release, "zklock-lease" leaves it to ~Lease.
+// zklock, asynchronous: "zklock" awaits each release, "zklock-lease" leaves it to ~Lease, "zklock-polling" is the first
+// with ClientConfig::busy_poll.
 #include "subject.hpp"
 
 #include <zklock/recipes/inter_process_read_write_lock.hpp>
@@ -42,10 +43,11 @@ asio::awaitable<void> enter_again(const InterProcessMutex& mutex, Window& window
 
 class Zklock : public Subject {
  public:
-  Zklock(const Task& task, Release release) : task_{task}, release_{release} {
+  Zklock(const Task& task, Release release, std::chrono::microseconds busy_poll = {}) : task_{task}, release_{release} {
     thread_ = std::thread{[this] { context_.run(); }};
     ClientConfig config{.connect_string = task.servers,
                         .session_timeout = std::chrono::milliseconds{task.session_timeout_ms},
+                        .busy_poll = busy_poll,
                         .sessions = task.sessions};
     client_.emplace(context_.get_executor(), std::move(config));
     if (!client_->wait_connected(std::chrono::seconds{20})) throw std::runtime_error{"no connection"};
@@ -119,6 +121,7 @@ class Zklock : public Subject {
 std::unique_ptr<Subject> make_zklock(const std::string& name, const Task& task) {
   if (name == "zklock") return std::make_unique<Zklock>(task, Release::awaited);
   if (name == "zklock-lease") return std::make_unique<Zklock>(task, Release::left_to_the_lease);
+  if (name == "zklock-polling") return std::make_unique<Zklock>(task, Release::awaited, std::chrono::microseconds{200});
   return nullptr;
 }
 

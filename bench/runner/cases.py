@@ -35,8 +35,8 @@ def plain(*names):
 
 def uncontended(server, title, rounds, length_ms, others=()):
     return Case(f"uncontended-{server}" if server != "fast" else "uncontended", server, title, {"waiters": 1},
-                plain("zklock", "zklock-lease", "zklock-blocking", "raw", "raw-lease", "raw-serial", "curator", "kazoo",
-                      *others), rounds, length_ms)
+                plain("zklock", "zklock-lease", "zklock-polling", "zklock-blocking", "raw", "raw-lease", "raw-serial",
+                      "curator", "kazoo", *others), rounds, length_ms)
 
 
 def contended(waiters, rounds, length_ms, stores=()):

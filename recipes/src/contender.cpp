@@ -53,6 +53,9 @@ Awaitable<error_code> recover(Session session, const std::string& directory, Pla
 
 /// Creates our node and lists the line in one flight; makes the directory if it is missing, and finds the node again if
 /// a reply was lost.
+///
+/// The list may be some time old where the server is behind others, but is never older than our node, whose answer we have:
+/// all who are ahead are in it, and perhaps some who have gone.
 Awaitable<Result<Children>> join(Session session, const std::string& directory, PlaceInLine& place) {
   for (int rounds_left = most_rounds;;) {
     place.request();
@@ -60,7 +63,7 @@ Awaitable<Result<Children>> join(Session session, const std::string& directory, 
     if (place.is_in_line() && !list_error) co_return std::move(listed.names);
     if (!place.is_in_line())
       if (const error_code error = co_await recover(session, directory, place, rounds_left)) co_return error;
-    if (place.is_in_line()) co_return co_await list_children_fresh(session, directory);
+    if (place.is_in_line()) co_return co_await list_children(session, directory);
   }
 }
 
@@ -86,7 +89,7 @@ Awaitable<Result<Joined>> join_behind_own(Session session, LockRequest request, 
       co_return error;
     }
   }
-  auto line = co_await list_children_fresh(session, directory);
+  auto line = co_await list_children(session, directory);
   if (!line) co_return line.error();
   joined.line = std::move(*line);
   co_return std::move(joined);
@@ -167,14 +170,15 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::st
       if (request.try_once) co_return make_error_code(Error::timed_out);
       ahead = core.siblings()->find(session, contention.predecessors_number, contention.predecessor);
     }
+    const bool left_meanwhile = ahead && ahead->is_gone();  // while our node was made: that is as good as a look at it
+    if (granted.sibling) granted.sibling->forget_seen();
     const auto woken = co_await wait_turn(session, core, contention, ahead, granted.sibling);
     if (!woken) co_return woken.error();
-    granted.is_seen = *woken == WokenUp::by_a_hint;
+    granted.is_seen = *woken == WokenUp::by_a_hint || left_meanwhile;
     if (*woken == WokenUp::for_certain) break;
     ahead.reset();
-    // A wake-up is a hint: whether the session still lives is known only from an answer to a request sent after it
-    // (docs/faults.md 45).
-    auto listed = co_await list_children_fresh(session, core.path());
+    // A wake-up is a hint: the session may be over (docs/faults.md 45), which prove_alive() finds out at the end.
+    auto listed = co_await list_children(session, core.path());
     if (!listed && listed.error() == Error::no_node) co_return make_error_code(Error::lock_lost);
     if (!listed) co_return listed.error();
     line = std::move(*listed);

@@ -16,11 +16,10 @@ Transaction handing_over(const std::string& path, const Sibling& heir) {
   return transaction;
 }
 
-/// What the outcome says of the heir's node.
+/// What the outcome says to the heir: its own node is missing, or else ours was.
 error_code seen_of_heir(error_code outcome, const Results& results) {
-  const bool is_missing = outcome == Error::no_node && !results.empty() && results.front().error == Error::no_node;
-  if (!outcome || is_missing) return outcome;
-  return outcome == Error::no_node ? make_error_code(Error::rolled_back) : outcome;
+  const bool is_missing = !results.empty() && results.front().error == Error::no_node;
+  return outcome == Error::no_node && !is_missing ? make_error_code(Error::lock_lost) : outcome;
 }
 
 }  // namespace

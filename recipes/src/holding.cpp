@@ -44,6 +44,7 @@ bool Holding::is_lost() const noexcept {
 
 void Holding::lose() {
   lost_ = true;
+  if (sibling_) sibling_->vanish();
   wake();
 }
 
@@ -55,8 +56,9 @@ void Holding::stand_as(std::shared_ptr<Sibling> sibling) {
 void Holding::verify() {
   auto seen = [weak = weak_from_this()](error_code error) {
     const auto self = weak.lock();
-    if (self && error == Error::no_node) self->lose();
-    if (self && error && error != Error::no_node) self->look();
+    if (!self || !error) return;
+    if (error == Error::no_node || error == Error::lock_lost) return self->lose();
+    self->look();
   };
   if (!sibling_ || !sibling_->when_seen(std::move(seen))) look();
 }
@@ -64,8 +66,16 @@ void Holding::verify() {
 void Holding::look() {
   session_.async_exists(
       node_.path, asio::bind_executor(session_.get_executor(), [weak = weak_from_this()](error_code error, auto stat) {
-        if (const auto self = weak.lock(); self && !error && !stat) self->lose();
+        const auto self = weak.lock();
+        if (self && !error && !stat) self->lose();
+        if (self && is_retryable(error))
+          spawn_detached(self->session_.get_executor(), look_again(weak, self->session_));
       }));
+}
+
+Awaitable<void> Holding::look_again(std::weak_ptr<Holding> weak, Session session) {
+  if (const error_code ended = co_await pause_before_retry(session)) co_return;
+  if (const auto self = weak.lock()) self->look();
 }
 
 // ---- the end

@@ -66,6 +66,7 @@ class Holding : public std::enable_shared_from_this<Holding> {
   /// Our other nodes are told that this one goes; the one that has the lock next, if it is known.
   [[nodiscard]] std::shared_ptr<Sibling> depart();
   void look();
+  static Awaitable<void> look_again(std::weak_ptr<Holding> weak, Session session);
   void count_has_changed();
   static Awaitable<void> write_count(std::shared_ptr<Holding> self);
   [[nodiscard]] static Awaitable<error_code> write(std::shared_ptr<Holding> self, std::uint32_t count);

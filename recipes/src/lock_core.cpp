@@ -50,8 +50,12 @@ LockCore::Turn::~Turn() {
 }
 
 std::shared_ptr<Timer> LockCore::turn_of(Owner owner, LockKind kind) const {
-  const auto found = turns_.find({owner, kind});
-  return found == turns_.end() ? nullptr : found->second;
+  for (const LockKind each : {LockKind::mutex, LockKind::read, LockKind::write}) {
+    const bool is_same_line = (each == LockKind::mutex) == (kind == LockKind::mutex);
+    const auto found = turns_.find({owner, each});
+    if (is_same_line && found != turns_.end()) return found->second;
+  }
+  return nullptr;
 }
 
 }  // namespace zklock::detail

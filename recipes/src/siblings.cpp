@@ -27,8 +27,26 @@ void Sibling::leave(const asio::any_io_executor& executor) {
   });
 }
 
-std::shared_ptr<Sibling> Sibling::take_heir() {
+void Sibling::vanish() {
+  granted_ = false;
+  const auto all = all_.lock();
+  if (!all) return;
+  const auto found = all->present_.find(sequence_);
+  if (found != all->present_.end() && found->second.get() == this) all->present_.erase(found);
+}
+
+void Sibling::sweep_waiters() {
   std::erase_if(waiters_, [](const Waiter& each) { return each.gate.expired(); });
+  next_sweep_ = 2 * waiters_.size() + 8;
+}
+
+void Sibling::forget_seen() {
+  is_heir_ = false;
+  seen_.reset();
+}
+
+std::shared_ptr<Sibling> Sibling::take_heir() {
+  sweep_waiters();
   auto heir = waiters_.size() == 1 ? waiters_.front().sibling.lock() : nullptr;
   if (!heir) return nullptr;
   heir->is_heir_ = true;
@@ -50,6 +68,7 @@ bool Sibling::when_seen(std::function<void(error_code)> handler) {
 Awaitable<error_code> Sibling::wait_gone(std::shared_ptr<Sibling> self, Session session,
                                          std::weak_ptr<Sibling> waiter) {
   const auto gate = std::make_shared<Timer>(session.get_executor(), Clock::time_point::max());
+  if (self->waiters_.size() >= self->next_sweep_) self->sweep_waiters();
   self->waiters_.push_back({gate, std::move(waiter)});
   SessionStateStream states = session.states();
   const auto listens = std::make_shared<bool>(false);
@@ -121,6 +140,7 @@ std::shared_ptr<Sibling> Siblings::find_number(const Session& session, LockKind 
 
 std::shared_ptr<Sibling> Siblings::right_ahead(const Session& session, LockKind kind, std::int32_t sequence,
                                                Moment asked_for) const {
+  if (sequence <= 0) return nullptr;
   if (auto present = find_number(session, kind, sequence - 1)) return present;
   const bool is_it = last_ && last_->sequence_ == sequence - 1 && last_->session_ == session.id() &&
                      is_same_line(last_->kind_, kind) && last_->gone_at_ > asked_for;

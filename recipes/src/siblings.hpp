@@ -34,6 +34,8 @@ class Sibling {
   [[nodiscard]] bool was_granted() const noexcept { return granted_; }
 
   void grant() noexcept { granted_ = true; }
+  /// Its node is gone, though not by us: nobody is right behind it any more.
+  void vanish();
   /// Its delete is put on the wire in this turn of the executor. Those who wait for it wake in a later one, so that
   /// whatever they ask for is asked behind the delete.
   void leave(const asio::any_io_executor& executor);
@@ -44,8 +46,11 @@ class Sibling {
 
   /// Who sleeps until we are gone, if that is one and no more. Whoever asks has to see() it in a moment.
   [[nodiscard]] std::shared_ptr<Sibling> take_heir();
-  /// Our node is there; no_node: it is not; another error: nobody knows.
+  /// Our node is there; no_node: it is not; lock_lost: that of the one who was ahead had gone before, so that what it left
+  /// to us proves nothing; another error: nobody knows.
   void see(error_code seen);
+  /// What was seen before says nothing of a grant to come.
+  void forget_seen();
   /// Calls back once with the outcome, when the one who was ahead of us has to see us. False: nobody has.
   [[nodiscard]] bool when_seen(std::function<void(error_code)> handler);
 
@@ -64,7 +69,10 @@ class Sibling {
     std::weak_ptr<Timer> gate;
     std::weak_ptr<Sibling> sibling;
   };
+  void sweep_waiters();
+
   std::vector<Waiter> waiters_;
+  std::size_t next_sweep_ = 0;  // of those who have given up, once there are so many
   std::optional<error_code> seen_;
   std::function<void(error_code)> on_seen_;
 };

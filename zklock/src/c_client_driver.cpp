@@ -132,6 +132,17 @@ void CClientDriver::turn() {
     schedule(connecting() ? std::min(due, connecting_since_ + connect_limit()) : due);
   }
   if (!inbox_.empty() || !states_.empty()) poke();  // callbacks ran inside interest
+  stay_awake();
+}
+
+/// An executor that has something to do looks at its sockets without waiting.
+void CClientDriver::stay_awake() {
+  if (awake_ || requests_.size() == 0 || Clock::now() >= last_sent_ + options_.busy_poll) return;
+  awake_ = true;
+  asio::post(executor_, [self = shared_from_this()] {
+    self->awake_ = false;
+    if (!self->stopped_) self->stay_awake();
+  });
 }
 
 /// The library sends its ping inside this call, once a third of the session timeout has passed without a request, and if

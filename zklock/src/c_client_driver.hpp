@@ -90,6 +90,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   bool connect_is_overdue();
   [[nodiscard]] Clock::duration connect_limit() const;
   void schedule(Clock::time_point due);
+  void stay_awake();
   void on_timer();
   [[nodiscard]] bool connected() const;
   [[nodiscard]] bool connecting() const noexcept { return connecting_since_ != Clock::time_point::max(); }
@@ -130,6 +131,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   Contact contact_;                      // to be reported
 
   bool poked_ = false;
+  bool awake_ = false;
   bool delivering_ = false;
   error_code end_{};       // no more requests; they complete with it
   bool stopped_ = false;   // no more turns

@@ -29,6 +29,7 @@ ClientConfig validated(ClientConfig config) {
   if (config.operation_timeout < 0ms) refuse(Error::invalid_timeout, "operation_timeout must not be negative");
   if (config.sessions < 1 || config.sessions > 64) refuse(Error::bad_arguments, "sessions must be 1 to 64");
   if (config.max_retries_per_second < 1) refuse(Error::bad_arguments, "max_retries_per_second must be positive");
+  if (config.busy_poll < 0us || config.busy_poll > 1ms) refuse(Error::bad_arguments, "busy_poll must be 0 to 1 ms");
   if (config.max_buffer < 1'024 || config.max_buffer > INT32_MAX)
     refuse(Error::bad_arguments, "max_buffer must be 1 KiB to 2 GiB");
   for (const AuthInfo& auth : config.auth)

@@ -20,7 +20,8 @@ ClientCore::ClientCore(std::shared_ptr<Runtime> runtime, ClientConfig config, Dr
 
 void ClientCore::start() {
   const SessionConfig session{config_.session_timeout, config_.max_buffer, config_.acl_provider, config_.logger};
-  const DriverOptions driver{{}, config_.session_timeout, config_.auth, config_.max_buffer, config_.logger};
+  const DriverOptions driver{
+      {}, config_.session_timeout, config_.auth, config_.max_buffer, config_.logger, config_.busy_poll};
   for (std::size_t i = 0; i < config_.sessions; ++i)
     keepers_.push_back(std::make_shared<SessionKeeper>(runtime_, SessionKeeper::Config{session, driver, make_driver_},
                                                        [weak = weak_from_this()](ConnectionState state) {

@@ -163,6 +163,7 @@ struct DriverOptions {
   std::vector<AuthInfo> auth{};
   std::size_t max_buffer = 1'048'575;  ///< as ClientConfig's
   std::shared_ptr<spdlog::logger> logger{};
+  std::chrono::microseconds busy_poll{};  ///< as ClientConfig's
 };
 
 /// Makes a driver that lives on a serial executor.
