@@ -62,7 +62,8 @@ TEST_CASE_METHOD(Fixture, "a protected create in a namespace that is given up le
   asio::cancellation_signal cancel;
   inside.async_create("/dir/n-", "x", options, asio::bind_cancellation_slot(cancel.slot(), creation.handler()));
   const auto made = [&] { return children_of(connected_session(observer), "/app/dir").size(); };
-  REQUIRE(eventually([&] { return made() == 1; }));
+  REQUIRE(eventually([&] { return proxy.cuts() == 1; }));
+  REQUIRE(made() == 1);
   cancel.emit(asio::cancellation_type::total);
   CHECK(std::get<0>(creation.get()) == asio::error::operation_aborted);
   SECTION("on the same session") {}

@@ -1,9 +1,10 @@
-// InterProcessMutex under every fault at every step.
+// InterProcessMutex and InterProcessSemaphoreMutex under every fault at every step.
 #include "support/catch.hpp"
 #include "support/exploration.hpp"
 #include "support/lock_watch.hpp"
 
 #include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/recipes/inter_process_semaphore_mutex.hpp>
 
 using namespace zklock;
 using namespace zklock::testing;
@@ -26,9 +27,10 @@ struct Contender {
   enum class Release { awaited, in_background } release = Release::awaited;
 };
 
+template <class Lock>
 asio::awaitable<void> contend(Simulation& simulation, std::shared_ptr<LockWatch> watch, Contender self) {
   co_await test::pause(self.comes_after);
-  const InterProcessMutex mutex{simulation.client(self.client, patient()), directory};
+  const Lock mutex{simulation.client(self.client, patient()), directory};
   const std::chrono::milliseconds wait = self.patience == Contender::Patience::limited ? 2s : 0s;
   const bool for_ever = self.patience == Contender::Patience::endless;
   const bool once = self.patience == Contender::Patience::none;
@@ -52,18 +54,45 @@ asio::awaitable<void> contend(Simulation& simulation, std::shared_ptr<LockWatch>
   co_await std::move(released);
 }
 
-Scenario scenario(std::vector<Contender> contenders) {
-  return [contenders = std::move(contenders)](Simulation& simulation) {
-    const auto watch = std::make_shared<LockWatch>(simulation, directory);
+/// One who takes the lock twice over, and gives it back in two steps.
+asio::awaitable<void> enter_twice(Simulation& simulation, std::shared_ptr<LockWatch> watch, Contender self) {
+  co_await test::pause(self.comes_after);
+  const InterProcessMutex mutex{simulation.client(self.client, patient()), directory};
+  const Owner owner = Owner::make();
+  const auto acquire = [&](auto token) { mutex.async_acquire(owner, std::move(token)); };
+  auto acquiring = simulation.operation<Lease>(self.client, {.name = "acquire"}, acquire);
+  auto [error, outer] = co_await std::move(acquiring);
+  if (error) co_return;
+  watch->granted(self.name, outer.node_path(), outer.fencing_token());
+  co_await test::pause(self.works_for);
+  auto entering = simulation.operation<Lease>(self.client, {.name = "re-enter"}, acquire);
+  auto [refused, inner] = co_await std::move(entering);
+  if (!refused && inner.node_path() != outer.node_path()) simulation.fail(self.name + " enters by another node");
+  co_await test::pause(self.works_for);
+  if (!refused) {
+    auto leaving = simulation.operation<>(self.client, {.name = "leave", .can_be_cancelled = false},
+                                          [&inner = inner](auto token) { inner.async_release(std::move(token)); });
+    co_await std::move(leaving);
+  }
+  co_await test::pause(self.works_for);
+  watch->released(self.name);
+  auto released = simulation.operation<>(self.client, {.name = "release", .can_be_cancelled = false},
+                                         [&outer = outer](auto token) { outer.async_release(std::move(token)); });
+  co_await std::move(released);
+}
+
+using Actor = asio::awaitable<void> (*)(Simulation&, std::shared_ptr<LockWatch>, Contender);
+
+void check(const std::vector<Contender>& contenders, std::size_t pairs, Actor actor = contend<InterProcessMutex>,
+           const std::string& nodes = directory) {
+  const auto scenario = [&](Simulation& simulation) {
+    const auto watch = std::make_shared<LockWatch>(simulation, nodes);
     simulation.invariant("idle clients watch nothing",
                          [&simulation] { return test::idle_clients_watch_nothing(simulation); });
     for (const Contender& each : contenders)
-      simulation.actor([&simulation, watch, each] { return contend(simulation, watch, each); });
+      simulation.actor([&simulation, watch, each, actor] { return actor(simulation, watch, each); });
   };
-}
-
-void check(const std::vector<Contender>& contenders, std::size_t pairs) {
-  test::check_exploration(scenario(contenders), pairs);
+  test::check_exploration(scenario, pairs);
 }
 
 }  // namespace
@@ -93,6 +122,20 @@ TEST_CASE("a try leaves no trace whatever fails") {
 TEST_CASE("a waiter whose time is up leaves no trace whatever fails") {
   check({{.name = "a", .works_for = 5s}, {.name = "b", .comes_after = 100ms, .patience = Contender::Patience::limited}},
         500);
+}
+
+TEST_CASE("who enters twice and leaves twice has one node meanwhile, whatever fails") {
+  check({{.name = "a", .works_for = 500ms}, {.name = "b", .comes_after = 100ms, .works_for = 500ms}}, 500, enter_twice);
+}
+
+TEST_CASE("two contenders for a semaphore mutex exclude each other whatever fails") {
+  check({{.name = "a", .works_for = 1s}, {.name = "b", .comes_after = 100ms, .works_for = 1s}}, 300,
+        contend<InterProcessSemaphoreMutex>, directory + "/leases");
+}
+
+TEST_CASE("a waiter for a semaphore mutex whose time is up leaves no trace whatever fails") {
+  check({{.name = "a", .works_for = 5s}, {.name = "b", .comes_after = 100ms, .patience = Contender::Patience::limited}},
+        300, contend<InterProcessSemaphoreMutex>, directory + "/leases");
 }
 
 TEST_CASE("siblings hand the lock over whatever fails") {

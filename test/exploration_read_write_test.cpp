@@ -29,7 +29,7 @@ class Holders {
     if (own == nodes.end()) return;  // the session has ended, and the news are on their way
     for (const Holder& other : holders_) {
       if (other.who == who || (other.kind == LockKind::read && kind == LockKind::read)) continue;
-      if (other.session != own->stat.ephemeral_owner && simulation_.ensemble().is_alive(other.session))
+      if (simulation_.ensemble().is_alive(other.session))
         simulation_.fail(who + " is granted the lock that " + other.who + " holds");
     }
     holders_.push_back({who, kind, own->stat.ephemeral_owner});
@@ -54,45 +54,52 @@ struct Part {
   std::string name;
   Does does = Does::reads;
   std::chrono::milliseconds comes_after{0};
+  std::string client = name;  ///< of the same client: siblings
+  std::chrono::milliseconds works_for{1'000};
+  std::chrono::milliseconds waits{0};  ///< 0: without end
 };
 
 /// Acquires one of the two locks; what it gives is empty if that failed.
-asio::awaitable<Lease> acquire(Simulation& simulation, Holders& holders, const std::string& name,
+asio::awaitable<Lease> acquire(Simulation& simulation, Holders& holders, const Part& part,
                                const InterProcessReadWriteLock& lock, LockKind kind, Owner owner) {
-  auto acquiring = simulation.operation<Lease>(name, {.name = "acquire"}, [&](auto token) {
+  const OperationTraits traits{"acquire", part.waits};
+  auto acquiring = simulation.operation<Lease>(part.client, traits, [&](auto token) {
     const InterProcessMutex& half = kind == LockKind::read ? lock.read_lock() : lock.write_lock();
-    half.async_acquire(owner, std::move(token));
+    if (part.waits == 0ms) {
+      half.async_acquire(owner, std::move(token));
+    } else {
+      half.async_acquire(owner, part.waits, std::move(token));
+    }
   });
   auto [error, lease] = co_await std::move(acquiring);
-  if (!error) holders.granted(name, kind, lease);
+  if (!error) holders.granted(part.name, kind, lease);
   co_return std::move(lease);
 }
 
-asio::awaitable<void> release(Simulation& simulation, Holders& holders, const std::string& name, LockKind kind,
-                              Lease& lease) {
-  holders.released(name, kind);
-  auto releasing = simulation.operation<>(name, {.name = "release", .can_be_cancelled = false},
+asio::awaitable<void> release(Simulation& simulation, Holders& holders, const Part& part, LockKind kind, Lease& lease) {
+  holders.released(part.name, kind);
+  auto releasing = simulation.operation<>(part.client, {.name = "release", .can_be_cancelled = false},
                                           [&](auto token) { lease.async_release(std::move(token)); });
   co_await std::move(releasing);
 }
 
 asio::awaitable<void> play(Simulation& simulation, std::shared_ptr<Holders> holders, Part part) {
   co_await test::pause(part.comes_after);
-  const InterProcessReadWriteLock lock{simulation.client(part.name, patient()), directory};
+  const InterProcessReadWriteLock lock{simulation.client(part.client, patient()), directory};
   const Owner owner = Owner::make();
   const LockKind first = part.does == Part::Does::reads ? LockKind::read : LockKind::write;
-  Lease lease = co_await acquire(simulation, *holders, part.name, lock, first, owner);
+  Lease lease = co_await acquire(simulation, *holders, part, lock, first, owner);
   if (lease.node_path().empty()) co_return;
-  co_await test::pause(1s);
+  co_await test::pause(part.works_for);
   if (part.does == Part::Does::writes_then_reads) {
-    Lease reading = co_await acquire(simulation, *holders, part.name, lock, LockKind::read, owner);
-    co_await release(simulation, *holders, part.name, LockKind::write, lease);
+    Lease reading = co_await acquire(simulation, *holders, part, lock, LockKind::read, owner);
+    co_await release(simulation, *holders, part, LockKind::write, lease);
     if (reading.node_path().empty()) co_return;
-    co_await test::pause(1s);
-    co_await release(simulation, *holders, part.name, LockKind::read, reading);
+    co_await test::pause(part.works_for);
+    co_await release(simulation, *holders, part, LockKind::read, reading);
     co_return;
   }
-  co_await release(simulation, *holders, part.name, first, lease);
+  co_await release(simulation, *holders, part, first, lease);
 }
 
 void check(const std::vector<Part>& parts, std::size_t pairs) {
@@ -118,5 +125,21 @@ TEST_CASE("a writer excludes readers and writers whatever fails") {
 TEST_CASE("a downgrade lets no writer in whatever fails") {
   check({{.name = "a", .does = Part::Does::writes_then_reads},
          {.name = "b", .does = Part::Does::writes, .comes_after = 100ms}},
+        300);
+}
+
+TEST_CASE("readers and writers whose time is up leave no trace whatever fails") {
+  check({{.name = "a", .does = Part::Does::writes, .works_for = 5s},
+         {.name = "b", .comes_after = 100ms, .waits = 2s},
+         {.name = "c", .does = Part::Does::writes, .comes_after = 200ms, .waits = 2s}},
+        300);
+}
+
+TEST_CASE("readers and writers of one client take turns with a stranger whatever fails") {
+  check({{.name = "a", .client = "one"},
+         {.name = "b", .does = Part::Does::writes, .comes_after = 100ms, .client = "one"},
+         {.name = "c", .does = Part::Does::writes, .comes_after = 200ms, .client = "one"},
+         {.name = "d", .does = Part::Does::writes, .comes_after = 300ms, .client = "two"},
+         {.name = "e", .comes_after = 400ms, .client = "one"}},
         300);
 }

@@ -1,7 +1,7 @@
 #include "contender.hpp"
 
 #include "contention.hpp"
-#include "place_in_line.hpp"
+#include "join_line.hpp"
 
 #include <zklock/client_id.hpp>
 #include <zklock/detail/retry_loop.hpp>
@@ -19,81 +19,6 @@ using detail::Holding;
 using detail::LockCore;
 
 namespace {
-
-using Children = std::vector<std::string>;
-
-/// What to stand in line for.
-struct LockRequest {
-  const LockCore& core;
-  LockKind kind;
-  bool try_once;  ///< leave again at once if somebody is ahead
-};
-
-/// What is known of the line once our node is in it: that one of ours is right ahead, or else all of it.
-struct Joined {
-  std::shared_ptr<Sibling> ahead{};
-  Children line{};
-};
-
-/// After a create that failed: finds our node if it was made after all, or does what makes another try worth while.
-Awaitable<error_code> recover(Session session, const std::string& directory, PlaceInLine& place, int& rounds_left) {
-  error_code error = place.error();
-  if (error == Error::protocol_error) co_return error;  // the answer would be the same again
-  if (outcome_of(error) == Outcome::ambiguous) {
-    error = co_await place.recover();
-    if (error == Error::no_node) error = {};  // the create never happened
-  } else if (error == Error::no_node && --rounds_left > 0) {
-    error = co_await create_containers(session, directory);
-    if (error == Error::no_node) error = {};  // an ancestor went again: another round
-  } else if (is_retryable(error)) {
-    error = co_await pause_before_retry(session);
-  }
-  co_return error;
-}
-
-/// Creates our node and lists the line in one flight; makes the directory if it is missing, and finds the node again if
-/// a reply was lost.
-///
-/// The list may be some time old where the server is behind others, but is never older than our node, whose answer we have:
-/// all who are ahead are in it, and perhaps some who have gone.
-Awaitable<Result<Children>> join(Session session, const std::string& directory, PlaceInLine& place) {
-  for (int rounds_left = most_rounds;;) {
-    place.request();
-    auto [list_error, listed] = co_await session.async_get_children(directory, use_tuple);
-    if (place.is_in_line() && !list_error) co_return std::move(listed.names);
-    if (!place.is_in_line())
-      if (const error_code error = co_await recover(session, directory, place, rounds_left)) co_return error;
-    if (place.is_in_line()) co_return co_await list_children(session, directory);
-  }
-}
-
-/// As join; but where one of ours is the last in line, or soon will be, it is likely to be right ahead, and then nothing is
-/// listed.
-Awaitable<Result<Joined>> join_behind_own(Session session, LockRequest request, PlaceInLine& place) {
-  const std::string& directory = request.core.path();
-  const Siblings& siblings = *request.core.siblings();
-  Joined joined;
-  if (request.try_once || request.kind == LockKind::read || !siblings.is_any(session, request.kind)) {
-    auto line = co_await join(session, directory, place);
-    if (!line) co_return line.error();
-    joined.line = std::move(*line);
-    co_return std::move(joined);
-  }
-  for (int rounds_left = most_rounds; !place.is_in_line();) {
-    place.request();
-    if (!co_await place.answered()) {
-      const auto own = parse_sequence(place.name(), marker_of(request.kind));
-      if (own) joined.ahead = siblings.right_ahead(session, request.kind, *own, place.asked_for());
-      if (joined.ahead) co_return std::move(joined);
-    } else if (const error_code error = co_await recover(session, directory, place, rounds_left)) {
-      co_return error;
-    }
-  }
-  auto line = co_await list_children(session, directory);
-  if (!line) co_return line.error();
-  joined.line = std::move(*line);
-  co_return std::move(joined);
-}
 
 enum class WokenUp { for_certain, by_a_hint };
 

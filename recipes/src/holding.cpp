@@ -32,7 +32,7 @@ Holding::Holding(Session session, CreateResult node, std::string client_id, std:
 
 LeaseState Holding::state() const noexcept {
   const bool connected = session_.state() == SessionState::connected;
-  if (count_ == 0) return LeaseState::released;
+  if (count_.value() == 0) return LeaseState::released;
   if (is_lost()) return LeaseState::lost;  // looks at the clock, and last: the process may be paused in between
   return connected ? LeaseState::held : LeaseState::suspect;
 }
@@ -126,17 +126,13 @@ std::shared_ptr<Timer> Holding::open_gate() {
 // ---- how many times over
 
 Holding::Entered Holding::enter() {
-  std::uint32_t count = count_;
-  do {
-    if (count == 0) return Entered::ended;
-    if (count == INT32_MAX) return Entered::too_often;
-  } while (!count_.compare_exchange_weak(count, count + 1));
-  count_has_changed();
-  return Entered::yes;
+  const Entered entered = count_.enter();
+  if (entered == Entered::yes) count_has_changed();
+  return entered;
 }
 
 bool Holding::leave() {
-  if (--count_ > 0) {
+  if (!count_.leave()) {
     count_has_changed();
     return false;
   }
@@ -154,13 +150,13 @@ void Holding::count_has_changed() {
 
 Awaitable<void> Holding::write_count(std::shared_ptr<Holding> self) {
   for (;;) {
-    const std::uint32_t wanted = self->count_;
+    const std::uint32_t wanted = self->count();
     if (wanted == 0) co_return;  // the node goes, and with it the need for another write
     if (const error_code error = co_await write(self, wanted)) break;
-    if (self->written_ != self->count_) continue;
+    if (self->written_ != self->count()) continue;
     self->writing_ = false;
     // A change since the comparison begins a write of its own, unless it still saw ours.
-    if (self->written_ == self->count_ || self->writing_.exchange(true)) co_return;
+    if (self->written_ == self->count() || self->writing_.exchange(true)) co_return;
   }
   self->writing_ = false;
 }

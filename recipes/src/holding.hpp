@@ -1,6 +1,7 @@
 // A lock that is held: what leases, and the threads that hold by blocking calls, refer to.
 #pragma once
 
+#include "reentry_count.hpp"
 #include "siblings.hpp"
 
 #include <zklock/detail/spawn.hpp>
@@ -22,7 +23,7 @@ namespace zklock::detail {
 /// Threads: what is marked so, any; the rest on the session's executor.
 class Holding : public std::enable_shared_from_this<Holding> {
  public:
-  enum class Entered { yes, ended, too_often };
+  using Entered = ReentryCount::Entered;
 
   /// `ended` is called once, when the owner has given all back.
   Holding(Session session, CreateResult node, std::string client_id, std::function<void()> ended);
@@ -36,16 +37,13 @@ class Holding : public std::enable_shared_from_this<Holding> {
   [[nodiscard]] const Session& session() const noexcept { return session_; }
   [[nodiscard]] const CreateResult& node() const noexcept { return node_; }
   [[nodiscard]] std::int64_t fencing_token() const noexcept { return token_; }
-  [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
+  [[nodiscard]] std::uint32_t count() const noexcept { return count_.value(); }
   /// Once more.
   [[nodiscard]] Entered enter();
   /// Once less. True: that was the last, and the node is to be deleted, by one of the next two.
   [[nodiscard]] bool leave();
   /// Deletes the node in the background.
   void remove();
-  /// Something has changed that somebody may wait for.
-  void wake();
-
   /// Deletes the node, and gives the server's word. Who is next in line is not kept waiting for it.
   [[nodiscard]] static Awaitable<error_code> remove_for_sure(std::shared_ptr<Holding> self);
   /// We are that one of the client's own nodes.
@@ -59,6 +57,8 @@ class Holding : public std::enable_shared_from_this<Holding> {
   void lose();
   /// The node's data have been read.
   void on_data(const std::string& data);
+  /// Something has changed that somebody may wait for.
+  void wake();
   /// A timer, cancelled with each wake().
   [[nodiscard]] std::shared_ptr<Timer> open_gate();
 
@@ -78,7 +78,7 @@ class Holding : public std::enable_shared_from_this<Holding> {
   std::function<void()> ended_;
   std::optional<SessionRenewal> renewal_;
   std::shared_ptr<Sibling> sibling_;
-  std::atomic<std::uint32_t> count_{1};  // the authority
+  ReentryCount count_;  // the authority
   mutable std::atomic<bool> lost_{false};
   std::atomic<bool> revoked_{false};
   std::vector<std::weak_ptr<Timer>> gates_;

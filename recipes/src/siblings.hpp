@@ -104,7 +104,8 @@ class Siblings : public std::enable_shared_from_this<Siblings> {
   /// was gone by then.
   ///
   /// The server numbers the nodes of the directory one by one as they are created. While the sibling was there the
-  /// directory cannot have been made anew, so nobody has come in between.
+  /// directory cannot have been made anew, so nobody has come in between. An operator may have deleted all of it; then the
+  /// sibling's own delete finds its node missing, and says so to whoever was handed the lock.
   [[nodiscard]] std::shared_ptr<Sibling> right_ahead(const Session& session, LockKind kind, std::int32_t sequence,
                                                      Moment asked_for) const;
 

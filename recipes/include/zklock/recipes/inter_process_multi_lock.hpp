@@ -60,6 +60,8 @@ class InterProcessMultiLock {
     return initiate_acquire(Owner::make(), detail::Patience{}, std::forward<Token>(token));
   }
   /// As above, for an owner who may have some of them already.
+  ///
+  /// Signature     void(error_code, MultiLease)
   template <asio::completion_token_for<void(error_code, MultiLease)> Token = asio::deferred_t>
   auto async_acquire(Owner owner, Token&& token = {}) const {
     return initiate_acquire(owner, detail::Patience{}, std::forward<Token>(token));
@@ -74,6 +76,9 @@ class InterProcessMultiLock {
   auto async_acquire(std::chrono::duration<Rep, Period> wait, Token&& token = {}) const {
     return initiate_acquire(Owner::make(), detail::Patience::of(wait), std::forward<Token>(token));
   }
+  /// As above, for an owner who may have some of them already.
+  ///
+  /// Signature     void(error_code, MultiLease)
   template <class Rep, class Period, asio::completion_token_for<void(error_code, MultiLease)> Token = asio::deferred_t>
   auto async_acquire(Owner owner, std::chrono::duration<Rep, Period> wait, Token&& token = {}) const {
     return initiate_acquire(owner, detail::Patience::of(wait), std::forward<Token>(token));

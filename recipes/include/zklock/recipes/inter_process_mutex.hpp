@@ -90,7 +90,8 @@ class InterProcessMutex {
   ///               Error::closing, Error::sequence_exhausted, Error::no_node (the directory is deleted time and again),
   ///               Error::no_children_for_ephemerals (the path is an ephemeral node), Error::lock_lost (the owner has
   ///               lost it, and not released all of it), Error::too_many_reentries, Error::would_deadlock (see
-  ///               InterProcessReadWriteLock), operation_aborted
+  ///               InterProcessReadWriteLock), Error::too_many_watches (the session has so many), Error::quota_exceeded,
+  ///               Error::protocol_error (the server's answer makes no sense), operation_aborted
   /// Cancellation  terminal, partial, total: all leave no trace.
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
@@ -98,6 +99,8 @@ class InterProcessMutex {
     return initiate_acquire(Owner::make(), detail::Patience{}, std::forward<Token>(token));
   }
   /// As above, for an owner who may have it already, and then has it once more at once.
+  ///
+  /// Signature     void(error_code, Lease)
   template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
   auto async_acquire(Owner owner, Token&& token = {}) const {
     return initiate_acquire(owner, detail::Patience{}, std::forward<Token>(token));
@@ -112,6 +115,9 @@ class InterProcessMutex {
   auto async_acquire(std::chrono::duration<Rep, Period> wait, Token&& token = {}) const {
     return initiate_acquire(Owner::make(), detail::Patience::of(wait), std::forward<Token>(token));
   }
+  /// As above, for an owner who may have it already.
+  ///
+  /// Signature     void(error_code, Lease)
   template <class Rep, class Period, asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
   auto async_acquire(Owner owner, std::chrono::duration<Rep, Period> wait, Token&& token = {}) const {
     return initiate_acquire(owner, detail::Patience::of(wait), std::forward<Token>(token));
@@ -120,6 +126,7 @@ class InterProcessMutex {
   /// Who holds the lock and who waits for it, first in line first.
   ///
   /// Signature     void(error_code, std::vector<Participant>)
+  /// Completes     when the nodes that were listed have been read; who has gone in between is left out.
   /// Errors        Error::connection_loss, Error::session_expired, Error::no_auth, Error::closed, operation_aborted; a
   ///               path that does not exist is an empty line
   /// Cancellation  terminal, partial, total.
@@ -159,17 +166,23 @@ class InterProcessMutex {
   /// As release, but does not wait: the last one puts the delete on the wire. Throws Error::not_owner only.
   void unlock();
 
-  /// As Lease's, of what the calling thread holds. Throw Error::not_owner if it holds nothing.
+  /// As Lease::async_wait_lost, of what the calling thread holds. Throws Error::not_owner if it holds nothing.
+  ///
+  /// Signature     void(error_code)
   template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
   auto async_wait_lost(Token&& token = {}) const {
     return detail::initiate<void(error_code), &detail::start_wait_lost>(std::forward<Token>(token), held());
   }
+  /// As Lease::async_wait_revocation, of what the calling thread holds. Throws Error::not_owner if it holds nothing.
+  ///
+  /// Signature     void(error_code)
   template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
   auto async_wait_revocation(Token&& token = {}) const {
     return detail::initiate<void(error_code), &detail::start_wait_revocation>(std::forward<Token>(token), held());
   }
+  /// As Lease::guard, of what the calling thread holds. Throws Error::not_owner if it holds nothing.
   [[nodiscard]] Transaction guard() const;
-  /// time_point::min() if this thread holds nothing.
+  /// As Lease::valid_until, of what the calling thread holds; time_point::min() if this thread holds nothing.
   [[nodiscard]] Clock::time_point valid_until() const;
 
   /// Somebody holds the lock by this Client, and has not lost it.

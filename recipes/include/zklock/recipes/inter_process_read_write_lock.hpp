@@ -32,7 +32,13 @@ class InterProcessReadWriteLock {
   [[nodiscard]] InterProcessMutex& write_lock() noexcept { return write_; }
   [[nodiscard]] const InterProcessMutex& write_lock() const noexcept { return write_; }
 
-  /// Readers and writers, first in line first; otherwise as InterProcessMutex's, which tells those of one kind.
+  /// Who holds one of the locks and who waits for one, readers and writers, first in line first.
+  ///
+  /// Signature     void(error_code, std::vector<Participant>)
+  /// Completes     when the nodes that were listed have been read; who has gone in between is left out.
+  /// Errors        as InterProcessMutex::async_participants, which tells those of one kind
+  /// Cancellation  terminal, partial, total.
+  /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code, std::vector<Participant>)> Token = asio::deferred_t>
   auto async_participants(Token&& token = {}) const {
     return detail::initiate<void(error_code, std::vector<Participant>), &detail::start_participants>(

@@ -66,7 +66,8 @@ class InterProcessSemaphore {
   ///               Error::closing, Error::sequence_exhausted, Error::no_node (a directory is deleted time and again),
   ///               Error::no_children_for_ephemerals (the path is an ephemeral node), Error::lock_lost (our nodes are
   ///               deleted time and again), Error::invalid_data (the node of SharedPermits has not four bytes),
-  ///               operation_aborted
+  ///               Error::too_many_watches (the session has so many), Error::quota_exceeded, Error::protocol_error (the
+  ///               server's answer makes no sense), operation_aborted
   /// Cancellation  terminal, partial, total: all leave no trace.
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
@@ -87,6 +88,7 @@ class InterProcessSemaphore {
   /// who do cannot block each other. Of SharedPermits they may be more than there are, and then wait for more.
   ///
   /// Signature     void(error_code, std::vector<Lease>)
+  /// Completes     when all who came before have been let in, and so many permits are free; otherwise as async_acquire.
   /// Errors        as async_acquire; besides Error::invalid_permits for a quantity that is less than one, more than the
   ///               semaphore's fixed number, or more than 1000: refused before anything is sent
   /// Cancellation  terminal, partial, total: all leave no trace.
@@ -96,6 +98,9 @@ class InterProcessSemaphore {
     return initiate_acquire_many(quantity, detail::Patience{}, std::forward<Token>(token));
   }
   /// As above, for at most `wait` in all; see async_acquire.
+  ///
+  /// Signature     void(error_code, std::vector<Lease>)
+  /// Errors        besides the above Error::timed_out
   template <class Rep, class Period,
             asio::completion_token_for<void(error_code, std::vector<Lease>)> Token = asio::deferred_t>
   auto async_acquire_many(std::int32_t quantity, std::chrono::duration<Rep, Period> wait, Token&& token = {}) const {
@@ -106,6 +111,7 @@ class InterProcessSemaphore {
   /// among theirs. Nodes of other makes are listed, too, since they count. The participants' kind is LockKind::permit.
   ///
   /// Signature     void(error_code, std::vector<Participant>)
+  /// Completes     when the nodes that were listed have been read; who has gone in between is left out.
   /// Errors        Error::connection_loss, Error::session_expired, Error::no_auth, Error::closed, operation_aborted; a
   ///               path that does not exist is nobody
   /// Cancellation  terminal, partial, total.

@@ -34,16 +34,33 @@ class InterProcessSemaphoreMutex {
 
   [[nodiscard]] const std::string& path() const noexcept { return semaphore_.path(); }
 
-  /// Waits in line for the lock and completes with a Lease that holds it. See InterProcessSemaphore::async_acquire.
+  /// Waits in line for the lock and completes with a Lease that holds it.
+  ///
+  /// Signature     void(error_code, Lease)
+  /// Completes     as InterProcessSemaphore::async_acquire
+  /// Errors        as InterProcessSemaphore::async_acquire, but for Error::invalid_data
+  /// Cancellation  terminal, partial, total: all leave no trace.
+  /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
   auto async_acquire(Token&& token = {}) const {
     return semaphore_.async_acquire(std::forward<Token>(token));
   }
+  /// As above, for at most `wait` in all; zero or less: one try; see InterProcessSemaphore::async_acquire.
+  ///
+  /// Signature     void(error_code, Lease)
+  /// Errors        besides the above Error::timed_out
   template <class Rep, class Period, asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
   auto async_acquire(std::chrono::duration<Rep, Period> wait, Token&& token = {}) const {
     return semaphore_.async_acquire(wait, std::forward<Token>(token));
   }
-  /// Who holds the lock, and who waits for it in front of all others. See InterProcessSemaphore::async_participants.
+
+  /// Who holds the lock, and who waits for it in front of all others.
+  ///
+  /// Signature     void(error_code, std::vector<Participant>)
+  /// Completes     as InterProcessSemaphore::async_participants
+  /// Errors        as InterProcessSemaphore::async_participants
+  /// Cancellation  terminal, partial, total.
+  /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code, std::vector<Participant>)> Token = asio::deferred_t>
   auto async_participants(Token&& token = {}) const {
     return semaphore_.async_participants(std::forward<Token>(token));

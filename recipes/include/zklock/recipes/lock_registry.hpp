@@ -71,16 +71,24 @@ class LockRegistry {
   auto async_lock(std::string name, Isolation isolation, LockOptions options, Token&& token = {}) const {
     return async_lock(Owner::make(), std::move(name), isolation, options, std::forward<Token>(token));
   }
+  /// As above, with LockOptions as they are: one try, for as long as it takes.
+  ///
+  /// Signature     void(error_code, Lease)
   template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
   auto async_lock(std::string name, Isolation isolation, Token&& token = {}) const {
     return async_lock(Owner::make(), std::move(name), isolation, LockOptions{}, std::forward<Token>(token));
   }
   /// As above, for an owner who may have it already, and then has it once more at once.
+  ///
+  /// Signature     void(error_code, Lease)
   template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
   auto async_lock(Owner owner, std::string name, Isolation isolation, LockOptions options, Token&& token = {}) const {
     return detail::initiate<void(error_code, Lease), &detail::start_registry_lock>(
         std::forward<Token>(token), core_, owner, std::move(name), isolation, options);
   }
+  /// As above, with LockOptions as they are.
+  ///
+  /// Signature     void(error_code, Lease)
   template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
   auto async_lock(Owner owner, std::string name, Isolation isolation, Token&& token = {}) const {
     return async_lock(owner, std::move(name), isolation, LockOptions{}, std::forward<Token>(token));
@@ -89,6 +97,7 @@ class LockRegistry {
   /// Who holds the lock and who waits for it, first in line first.
   ///
   /// Signature     void(error_code, std::vector<Participant>)
+  /// Completes     as InterProcessMutex::async_participants
   /// Errors        Error::invalid_lock_path, and those of InterProcessMutex::async_participants
   /// Cancellation  terminal, partial, total.
   /// Threads       any thread may call it; the handler runs on its associated executor.

@@ -39,6 +39,7 @@ class [[nodiscard]] MultiLease {
   /// Gives all of them back, the last acquired first, and waits for the servers' word. One that fails keeps no other.
   ///
   /// Signature     void(error_code)
+  /// Completes     when each is given back, or the session that had it is over.
   /// Errors        those of Lease::async_release; of several the first
   /// Cancellation  none
   /// Threads       any thread may call it; the handler runs on its associated executor.
