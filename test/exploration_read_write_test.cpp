@@ -135,11 +135,11 @@ TEST_CASE("readers and writers whose time is up leave no trace whatever fails") 
         300);
 }
 
-TEST_CASE("readers and writers of one client take turns with a stranger whatever fails") {
-  check({{.name = "a", .client = "one"},
-         {.name = "b", .does = Part::Does::writes, .comes_after = 100ms, .client = "one"},
+TEST_CASE("a writer does not take the lock from the reader of its client that is right ahead while a stranger reads") {
+  check({{.name = "a", .client = "two", .works_for = 3s},
+         {.name = "b", .comes_after = 100ms, .client = "one"},
          {.name = "c", .does = Part::Does::writes, .comes_after = 200ms, .client = "one"},
-         {.name = "d", .does = Part::Does::writes, .comes_after = 300ms, .client = "two"},
+         {.name = "d", .does = Part::Does::writes, .comes_after = 300ms, .client = "one"},
          {.name = "e", .comes_after = 400ms, .client = "one"}},
         300);
 }
