@@ -294,7 +294,7 @@ TEST_CASE("abort is quick whatever the server does, and leaves the session to th
   client.async_get_data("/", reading.handler());
   const auto start = std::chrono::steady_clock::now();
   client.abort();
-  CHECK(std::chrono::steady_clock::now() - start < 1s);
+  CHECK(std::chrono::steady_clock::now() - start < slack);
   CHECK(std::get<0>(reading.get()));
   CHECK(client.state() == ConnectionState::closed);
   client.close();

@@ -97,7 +97,7 @@ TEST_CASE("a name that cannot be looked up does not stop a client, nor does it b
   CHECK(client.wait_connected(20s));
   const auto start = std::chrono::steady_clock::now();
   { const Client lost = client_of("no-such-host.invalid:2181"); }
-  CHECK(std::chrono::steady_clock::now() - start < 12s);
+  CHECK(std::chrono::steady_clock::now() - start < 11s + slack);
 }
 
 TEST_CASE("a client starts before its server does", "[faults]") {
@@ -214,7 +214,7 @@ TEST_CASE("closing is bounded also when the server does not answer, and everythi
     for (auto& one : pending) session.async_sync("/", one.handler());
     return std::chrono::steady_clock::now();
   }();
-  CHECK(std::chrono::steady_clock::now() - start < 6s);
+  CHECK(std::chrono::steady_clock::now() - start < 5s + slack);
   for (auto& one : pending) {
     CHECK(std::get<0>(one.get(1s)) == Error::closing);
     CHECK(one.completions() == 1);
@@ -315,5 +315,5 @@ TEST_CASE("trying to lock without a server takes the connection timeout, not a m
   InterProcessMutex mutex{client, "/lock"};
   const auto start = std::chrono::steady_clock::now();
   CHECK_THROWS_AS(mutex.try_lock(), boost::system::system_error);
-  CHECK(std::chrono::steady_clock::now() - start < 1s);
+  CHECK(std::chrono::steady_clock::now() - start < 300ms + slack);
 }

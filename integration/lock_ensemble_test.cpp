@@ -43,9 +43,12 @@ TEST_CASE("without a quorum nobody gets a lock, and who has it loses it; with tw
 
   ensemble.server(0).start();
   CHECK(std::get<1>(next.get(60s)).is_held());
-  CHECK(eventually([&] { return client.state() == ConnectionState::reconnected; }));
-  const std::lock_guard lock{guard};
   using enum ConnectionState;
+  CHECK(eventually([&] {
+    const std::lock_guard lock{guard};
+    return states.back() == reconnected;
+  }));
+  const std::lock_guard lock{guard};
   REQUIRE(states.size() >= 4);  // between the two deaths the other server may have taken it over
   CHECK(std::vector(states.end() - 3, states.end()) == std::vector{suspended, lost, reconnected});
 }

@@ -265,7 +265,7 @@ TEST_CASE("a client and its executor may go at any time, and take what is under 
       context.run_for(round * 2ms);
       start = std::chrono::steady_clock::now();
     }
-    CHECK(std::chrono::steady_clock::now() - start < 1s);
+    CHECK(std::chrono::steady_clock::now() - start < slack);
     CHECK(handlers.use_count() == 1);
   }
 }

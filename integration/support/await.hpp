@@ -23,6 +23,18 @@ namespace zklock::test {
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ZKLOCK_TEST_SLACK 20
+#endif
+#endif
+#if !defined(ZKLOCK_TEST_SLACK)
+#define ZKLOCK_TEST_SLACK 1
+#endif
+/// How late a step may end whose time is known. ThreadSanitizer stops the process for seconds now and then, to look up the
+/// names of what it is told to overlook.
+inline constexpr std::chrono::seconds slack{ZKLOCK_TEST_SLACK};
+
 /// Polls until `condition` holds; false when the time is up.
 template <class Condition>
 [[nodiscard]] bool eventually(Condition condition, std::chrono::milliseconds limit = 20s) {
