@@ -54,7 +54,7 @@ extern "C" time_t time(time_t* now) noexcept {
 
 TEST_CASE("jumps of the wall clock change no session, no deadline and no lock", "[faults]") {  // 56
   const testing::TestServer server;
-  const Client client = make_client(server, 1s);
+  const Client client = make_client(server, 4s);
   const Session session = connected_session(client);
   const InterProcessMutex mutex{client, "/lock"};
   const Lease lease = acquire(mutex);
@@ -68,7 +68,7 @@ TEST_CASE("jumps of the wall clock change no session, no deadline and no lock", 
     CHECK(std::get<0>(waiting.get()) == Error::timed_out);
     const auto took = std::chrono::steady_clock::now() - start;
     CHECK(took >= 500ms);
-    CHECK(took < 2s);
+    CHECK(took < 500ms + 1s + slack);
     CHECK(session.state() == SessionState::connected);
   }
   CHECK(lease.is_held());

@@ -10,7 +10,7 @@ using namespace zklock::test;
 
 namespace {
 
-constexpr std::chrono::milliseconds timeout{4'000};
+constexpr std::chrono::milliseconds timeout{9'000};
 // Everything here is caused by the end of a connection, which wakes the loop at once. Then the C library waits for T/60
 // before it begins its list of servers, here of one, again; and our own pauses between attempts are T/10 at most. T/3
 // is the first time at which the library does anything else by the clock (a ping), so no time-out can have come to the

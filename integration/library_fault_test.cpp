@@ -198,13 +198,13 @@ TEST_CASE("a client reconnects a hundred times, to sockets of the same number, a
           "[faults]") {  // 122
   testing::TestServer server;
   FrameProxy proxy{server.port()};
-  const Client client{{.connect_string = proxy.address(), .session_timeout = 1s}};
+  const Client client{{.connect_string = proxy.address(), .session_timeout = 3s}};
   const Session session = connected_session(client);
   const auto port = static_cast<std::uint16_t>(std::stoi(proxy.address().substr(proxy.address().rfind(':') + 1)));
   std::set<int> numbers;
   for (int round = 0; round < 100; ++round) {
     proxy.cut();
-    REQUIRE(eventually([&] { return !sync(session); }, 1s));
+    REQUIRE(eventually([&] { return !sync(session); }, 3s));
     for (int number = 0; number < 256; ++number) {
       sockaddr_in peer{};
       socklen_t size = sizeof peer;

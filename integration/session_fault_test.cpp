@@ -150,7 +150,7 @@ TEST_CASE("a server that has no room for another client is asked until it has", 
 }
 
 TEST_CASE("a handler that takes its time stops no heartbeat", "[faults]") {  // 90
-  const Client client = client_of(shared_server().connect_string(), 1s);
+  const Client client = client_of(shared_server().connect_string(), 3s);
   const Session session = connected_session(client);
   StateStream states = client.states();
   const auto next = [&](Pending<ConnectionState>& pending) { states.async_next(pending.handler()); };
@@ -163,7 +163,7 @@ TEST_CASE("a handler that takes its time stops no heartbeat", "[faults]") {  // 
     wait.wait();
     handler(error);
   });
-  CHECK_FALSE(eventually([&] { return session.state() != SessionState::connected; }, 2s));
+  CHECK_FALSE(eventually([&] { return session.state() != SessionState::connected; }, 4s));
   release.set_value();
   CHECK_FALSE(std::get<0>(slow.get()));
   CHECK_FALSE(sync(session));

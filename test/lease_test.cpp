@@ -56,6 +56,26 @@ struct Watcher {
 
 }  // namespace
 
+TEST_CASE("a lease is granted with a third of the timeout left or more, however long it was waited for") {
+  for (auto wait = 0ms; wait < timeout; wait += 250ms)
+    play([wait](Simulation& simulation) -> asio::awaitable<void> {
+      CAPTURE(wait.count());
+      auto holder = std::make_unique<Lease>(co_await acquire(simulation, "a"));
+      const InterProcessMutex mutex{simulation.client("b", config()), directory};
+      Clock::duration left{};
+      bool is_held = false;
+      mutex.async_acquire(asio::bind_executor(simulation.executor(), [&](error_code, const Lease& lease) {
+        left = lease.valid_until() - Clock::now();
+        is_held = lease.is_held();
+      }));
+      co_await pause(wait);
+      holder.reset();
+      co_await pause(1s);
+      CHECK(is_held);
+      CHECK(left >= timeout / 3);
+    });
+}
+
 TEST_CASE("a lease that is held is renewed: half of the timeout is ahead, always") {
   play([](Simulation& simulation) -> asio::awaitable<void> {
     co_await pause(45s);  // an idle session before

@@ -27,8 +27,15 @@ void Sibling::leave(const asio::any_io_executor& executor) {
   });
 }
 
+void Sibling::wake() const {
+  for (const auto& each : waiters_)
+    if (const auto waiting = each.gate.lock()) waiting->cancel();
+}
+
 void Sibling::vanish() {
   granted_ = false;
+  vanished_ = true;
+  wake();
   const auto all = all_.lock();
   if (!all) return;
   const auto found = all->present_.find(sequence_);
@@ -70,20 +77,12 @@ Awaitable<error_code> Sibling::wait_gone(std::shared_ptr<Sibling> self, Session 
   const auto gate = std::make_shared<Timer>(session.get_executor(), Clock::time_point::max());
   if (self->waiters_.size() >= self->next_sweep_) self->sweep_waiters();
   self->waiters_.push_back({gate, std::move(waiter)});
-  SessionStateStream states = session.states();
-  const auto listens = std::make_shared<bool>(false);
+  if (const auto all = self->all_.lock()) all->attend(session);
   const auto cancellation = co_await asio::this_coro::cancellation_state;
-  while (!self->is_gone()) {
+  while (!self->is_gone() && !self->vanished_) {
     if (is_final(session.state())) co_return error_of(session.state());
     if (cancellation.cancelled() != asio::cancellation_type::none)
       co_return make_error_code(asio::error::operation_aborted);
-    if (!std::exchange(*listens, true)) {
-      auto wake = asio::bind_executor(session.get_executor(), [gate, listens](error_code, SessionState) {
-        *listens = false;
-        gate->cancel();
-      });
-      states.async_next(std::move(wake));
-    }
     co_await gate->async_wait(use_tuple);
   }
   co_return error_code{};
@@ -92,8 +91,32 @@ Awaitable<error_code> Sibling::wait_gone(std::shared_ptr<Sibling> self, Session 
 std::shared_ptr<Sibling> Siblings::enter(const Session& session, LockKind kind, std::int32_t sequence,
                                          std::string path) {
   auto sibling = std::make_shared<Sibling>(weak_from_this(), session.id(), kind, sequence, std::move(path));
-  present_[sequence] = sibling;  // in place of one of a session that is over, if the directory was made anew
+  const auto before = std::exchange(present_[sequence], sibling);
+  if (before) before->wake();  // of a session that is over, or of a directory that was made anew
   return sibling;
+}
+
+void Siblings::attend(const Session& session) {
+  if (attended_ == session.id()) return;
+  wake_all(attended_);
+  attended_ = session.id();
+  states_.emplace(session.states());
+  listen(session.get_executor());
+}
+
+void Siblings::listen(const asio::any_io_executor& executor) {
+  states_->async_next(asio::bind_executor(
+      executor, [weak = weak_from_this(), executor, session = attended_](error_code ended, SessionState state) {
+        const auto self = weak.lock();
+        if (!self || self->attended_ != session) return;
+        if (ended || is_final(state)) return self->wake_all(session);
+        self->listen(executor);
+      }));
+}
+
+void Siblings::wake_all(std::int64_t session) const {
+  for (const auto& [sequence, sibling] : present_)
+    if (sibling->session_ == session) sibling->wake();
 }
 
 void Siblings::on_left(const Sibling& sibling) {

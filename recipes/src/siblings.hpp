@@ -34,13 +34,13 @@ class Sibling {
   [[nodiscard]] bool was_granted() const noexcept { return granted_; }
 
   void grant() noexcept { granted_ = true; }
-  /// Its node is gone, though not by us: nobody is right behind it any more.
+  /// Its node is gone, though not by us: nobody is right behind it any more, and who waited for it looks again.
   void vanish();
   /// Its delete is put on the wire in this turn of the executor. Those who wait for it wake in a later one, so that
   /// whatever they ask for is asked behind the delete.
   void leave(const asio::any_io_executor& executor);
 
-  /// Sleeps until it is gone, on behalf of `waiter`. The error that ended the session, if it has ended.
+  /// Sleeps until it or its node is gone, on behalf of `waiter`. The error that ended the session, if it has ended.
   [[nodiscard]] static Awaitable<error_code> wait_gone(std::shared_ptr<Sibling> self, Session session,
                                                        std::weak_ptr<Sibling> waiter);
 
@@ -70,7 +70,9 @@ class Sibling {
     std::weak_ptr<Sibling> sibling;
   };
   void sweep_waiters();
+  void wake() const;
 
+  bool vanished_ = false;
   std::vector<Waiter> waiters_;
   std::size_t next_sweep_ = 0;  // of those who have given up, once there are so many
   std::optional<error_code> seen_;
@@ -114,6 +116,10 @@ class Siblings : public std::enable_shared_from_this<Siblings> {
   [[nodiscard]] std::shared_ptr<Sibling> find_number(const Session& session, LockKind kind,
                                                      std::int32_t sequence) const;
   void on_left(const Sibling& sibling);
+  /// All who sleep are woken when this session ends: one listener for them, since there may be many.
+  void attend(const Session& session);
+  void listen(const asio::any_io_executor& executor);
+  void wake_all(std::int64_t session) const;
 
   struct Asked {
     std::int64_t session = 0;
@@ -124,6 +130,8 @@ class Siblings : public std::enable_shared_from_this<Siblings> {
   std::map<std::int32_t, std::shared_ptr<Sibling>> present_;
   std::shared_ptr<Sibling> last_;  // the last that left
   Moment departures_ = 0;
+  std::optional<SessionStateStream> states_;
+  std::int64_t attended_ = 0;
 };
 
 }  // namespace zklock

@@ -35,7 +35,8 @@ Awaitable<error_code> pause_before_retry(Session session) {
 
 /// Two requests with some time between them prove it (SessionRenewal would take longer).
 Awaitable<error_code> prove_alive(Session session) {
-  while (Clock::now() >= session.valid_until()) {
+  const auto in_good_time = [&] { return Clock::now() + session.timeout() / 3 < session.valid_until(); };
+  while (!in_good_time()) {
     auto [error] = co_await session.async_sync("/", use_tuple);
     if (is_retryable(error)) error = co_await wait_connected(session);
     if (error) co_return error;

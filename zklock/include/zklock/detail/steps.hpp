@@ -16,7 +16,8 @@ namespace zklock {
 /// After a failure that may pass: waits for the link, or a moment if the link is fine (a server that throttles).
 [[nodiscard]] Awaitable<error_code> pause_before_retry(Session session);
 
-/// Waits until the session is certainly alive: at once if that is proven already. Its end, if it has ended.
+/// Waits until the session is certainly alive: at once if that is proven for a third of its timeout to come, or else as
+/// soon as a server has answered. Its end, if it has ended.
 [[nodiscard]] Awaitable<error_code> prove_alive(Session session);
 
 /// The names of the children, however often the link is lost.
