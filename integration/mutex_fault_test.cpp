@@ -376,6 +376,20 @@ TEST_CASE_METHOD(Fixture,
   CHECK(stranger.is_held());
 }
 
+TEST_CASE_METHOD(Fixture, "a holder that hears that its node is gone does not keep its siblings waiting", "[faults]") {
+  Lease holder = acquire(mutex);
+  Pending<> lost;
+  holder.async_wait_lost(lost.handler());
+  Pending<Lease> sibling;
+  mutex.async_acquire(sibling.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  const Client operating = make_client(server, 9s);
+  REQUIRE_FALSE(std::get<0>(outcome_of_operation<>(
+      [&](auto token) { connected_session(operating).async_remove(holder.node_path(), std::move(token)); })));
+  CHECK(std::get<1>(sibling.get()).is_held());
+  CHECK_FALSE(std::get<0>(lost.get()));
+}
+
 TEST_CASE("a holder killed by SIGKILL is succeeded within the session timeout and a tick", "[faults]") {
   testing::TestServer server;
   int told[2];
