@@ -139,7 +139,7 @@ TEST_CASE("a holder whose server is gone hears of its loss when the lease runs o
   const auto seen = Clock::now();
   CHECK_FALSE(std::get<0>(lost.get()));
   CHECK(seen >= until);
-  CHECK(heard.load() <= until + slack / 2);  // a busy machine's thread
+  CHECK(heard.load() <= until + slack.count() * 500ms);  // a busy machine's thread
   CHECK(lost.completions() == 1);
 }
 
