@@ -109,8 +109,12 @@ void Driver::drop_if_unused(const Place& place) {
   if (found == watches_.end() || !found->second.unused()) return;
   const bool is_set = found->second.is_set;
   watches_.erase(found);
-  if (is_set && phase_ == Phase::connected && !end_)
-    send([place](World& world, Connection& connection) { world.on_unwatch(connection, place); });
+  if (is_set && phase_ == Phase::connecting) greeted_.push_back(place);
+  if (is_set && phase_ == Phase::connected && !end_) unwatch(place);
+}
+
+void Driver::unwatch(const Place& place) {
+  send([place](World& world, Connection& connection) { world.on_unwatch(connection, place); });
 }
 
 // ---- what the ensemble says
@@ -123,6 +127,8 @@ void Driver::on_accepted(const SessionCredentials& credentials, std::chrono::mil
   last_heard_ = Clock::now();
   contact_.add_handshake(connecting_since_);
   if (close_mode_) return send([](World& world, Connection& connection) { world.on_close(connection); });
+  for (const Place& place : std::exchange(greeted_, {}))
+    if (!watches_.contains(place)) unwatch(place);
   enter(LinkState::connected);
 }
 

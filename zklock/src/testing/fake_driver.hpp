@@ -73,6 +73,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   void answer(RequestId id, Reply reply);
   void fire(const Place& place, WatchEventType type);
   void drop_if_unused(const Place& place);
+  void unwatch(const Place& place);
   void poke();
   [[nodiscard]] Clock::duration connect_limit() const;
   void schedule();
@@ -91,6 +92,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   RequestId last_id_ = 0;
   std::map<Place, Watched> watches_;
   std::vector<Place> unused_;
+  std::vector<Place> greeted_;  // the server is asked to set them again, and nobody wants them any more
   std::deque<Event> inbox_;
   std::deque<LinkState> states_;
   LinkState link_ = LinkState::disconnected;

@@ -28,6 +28,7 @@ void Driver::connect() {
                     .auth = options_.auth,
                     .last_zxid = last_zxid_,
                     .server = server_};
+  greeted_.clear();
   for (const auto& [place, watched] : watches_)
     if (watched.is_set) greeting.watches.push_back({place, watched.on_missing});
   send([greeting = std::move(greeting)](World& world, Connection& connection) {
