@@ -31,7 +31,7 @@ struct Fixture {
   InterProcessMutex mutex{client, path};
   asio::thread_pool pool{1};  // what the coroutines run on
 
-  ~Fixture() { pool.stop(); }
+  ~Fixture() { pool.join(); }  // an I/O thread may be leaving it yet, after the last handler has run
 
   [[nodiscard]] std::size_t queue_length() const {
     static_cast<void>(sync(session));
