@@ -14,8 +14,8 @@ constexpr std::chrono::milliseconds timeout{9'000};
 // Everything here is caused by the end of a connection, which wakes the loop at once. Then the C library waits for T/60
 // before it begins its list of servers, here of one, again; and our own pauses between attempts are T/10 at most. T/3
 // is the first time at which the library does anything else by the clock (a ping), so no time-out can have come to the
-// rescue of something that hangs.
-constexpr std::chrono::milliseconds bound = timeout / 3;
+// rescue of something that hangs. (Of ThreadSanitizer it can.)
+constexpr std::chrono::milliseconds bound = timeout / 3 + (slack - 1s);
 
 template <class Condition>
 bool soon(Condition condition) {
@@ -140,7 +140,7 @@ struct Fixture {
       INFO(kind.name);
       in_every_way(kind.opcode, afterwards, [&](const Cut& cut) { try_case(kind, cut); });
     }
-    CHECK(proxy.requests(Opcode::ping) == 0);  // nothing waited for the clock
+    if (slack == 1s) CHECK(proxy.requests(Opcode::ping) == 0);  // nothing waited for the clock
   }
 
  private:

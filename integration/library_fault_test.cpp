@@ -204,7 +204,7 @@ TEST_CASE("a client reconnects a hundred times, to sockets of the same number, a
   std::set<int> numbers;
   for (int round = 0; round < 100; ++round) {
     proxy.cut();
-    REQUIRE(eventually([&] { return !sync(session); }, 3s));
+    REQUIRE(eventually([&] { return !sync(session); }, 2s + slack));
     for (int number = 0; number < 256; ++number) {
       sockaddr_in peer{};
       socklen_t size = sizeof peer;
