@@ -114,6 +114,23 @@ TEST_CASE_METHOD(Fixture, "a writer may read, too, and go on reading when it wri
   CHECK(std::get<1>(next.get()).is_held());
 }
 
+TEST_CASE_METHOD(Fixture, "a writer who goes on reading keeps its token, and that of the writer who waits is greater") {
+  const Owner owner = Owner::make();
+  auto [error, writer] = try_acquire(lock.write_lock(), owner);
+  REQUIRE_FALSE(error);
+  Pending<Lease> next;
+  lock.write_lock().async_acquire(next.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  auto [failed, reader] = try_acquire(lock.read_lock(), owner);  // its node is the last one
+  REQUIRE_FALSE(failed);
+  const std::int64_t token = reader.fencing_token();
+  CHECK(token == writer.fencing_token());
+  CHECK_FALSE(release(writer));
+  CHECK(reader.fencing_token() == token);
+  CHECK_FALSE(release(reader));
+  CHECK(std::get<1>(next.get()).fencing_token() > token);
+}
+
 TEST_CASE_METHOD(Fixture, "a reader that wants to write is told at once that it would wait for itself") {
   const Owner owner = Owner::make();
   auto [error, reader] = try_acquire(lock.read_lock(), owner);

@@ -254,6 +254,7 @@ Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, Lo
   if (!granted) co_return granted.error();
   auto holding = core->hold(owner, kind, std::move(granted->session), std::move(granted->node));
   holding->stand_as(std::move(granted->sibling));
+  if (writer) holding->stand_beside(*writer);
   if (!granted->is_seen) holding->verify();
   co_return Lease{std::make_shared<Hold>(std::move(holding))};
 }

@@ -23,6 +23,7 @@ namespace detail {
 Holding::Holding(Session session, CreateResult node, std::string client_id, std::function<void()> ended)
     : session_{std::move(session)},
       node_{std::move(node)},
+      token_{node_.stat.czxid},
       client_id_{std::move(client_id)},
       ended_{std::move(ended)},
       renewal_{session_} {}

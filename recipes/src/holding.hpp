@@ -34,6 +34,7 @@ class Holding : public std::enable_shared_from_this<Holding> {
   [[nodiscard]] bool is_revoked() const noexcept { return revoked_; }
   [[nodiscard]] const Session& session() const noexcept { return session_; }
   [[nodiscard]] const CreateResult& node() const noexcept { return node_; }
+  [[nodiscard]] std::int64_t fencing_token() const noexcept { return token_; }
   [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
   /// Once more.
   [[nodiscard]] Entered enter();
@@ -48,6 +49,9 @@ class Holding : public std::enable_shared_from_this<Holding> {
   [[nodiscard]] static Awaitable<error_code> remove_for_sure(std::shared_ptr<Holding> self);
   /// We are that one of the client's own nodes.
   void stand_as(std::shared_ptr<Sibling> sibling);
+  /// Our node stands beside that writer's, in its place in line: it was made later than those of writers who wait, but
+  /// comes before them, and so has the writer's token.
+  void stand_beside(const Holding& writer) noexcept { token_ = writer.token_; }
   /// Asks whether the node is there; if it is not the lock is lost.
   void verify();
   /// The node is seen to be gone.
@@ -64,6 +68,7 @@ class Holding : public std::enable_shared_from_this<Holding> {
 
   Session session_;
   CreateResult node_;
+  std::int64_t token_;  // before the holding is shared it may still change
   std::string client_id_;
   std::function<void()> ended_;
   std::optional<SessionRenewal> renewal_;

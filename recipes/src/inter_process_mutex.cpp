@@ -116,7 +116,7 @@ Clock::time_point InterProcessMutex::valid_until() const {
 
 std::int64_t InterProcessMutex::fencing_token() const {
   const auto hold = lock_ ? lock_->held(kind_) : nullptr;
-  return hold && hold->state() != LeaseState::lost ? hold->holding().node().stat.czxid : 0;
+  return hold && hold->state() != LeaseState::lost ? hold->holding().fencing_token() : 0;
 }
 
 }  // namespace zklock

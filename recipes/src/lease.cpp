@@ -68,7 +68,7 @@ LeaseState Lease::state() const noexcept { return hold_ ? hold_->state() : Lease
 Clock::time_point Lease::valid_until() const noexcept {
   return hold_ ? hold_->valid_until() : Clock::time_point::min();
 }
-std::int64_t Lease::fencing_token() const noexcept { return hold_ ? hold_->holding().node().stat.czxid : 0; }
+std::int64_t Lease::fencing_token() const noexcept { return hold_ ? hold_->holding().fencing_token() : 0; }
 std::string Lease::node_path() const { return hold_ ? hold_->holding().node().path : std::string{}; }
 std::uint32_t Lease::count() const noexcept { return hold_ ? hold_->holding().count() : 0; }
 Transaction Lease::guard() const { return detail::existing(hold_).guard(); }

@@ -24,7 +24,7 @@ struct Participant {
   std::string client_id;    ///< empty if the node's data are not zklock's, a JVM's for one
   std::uint32_t count = 0;  ///< how many times over it is held; 0 as above
   std::int64_t session_id = 0;
-  std::int64_t fencing_token = 0;
+  std::int64_t fencing_token = 0;  ///< the node's czxid; of a writer who goes on as a reader the Lease has the writer's
   std::chrono::system_clock::time_point since;  ///< on the server's clock
   bool revocation_requested = false;            ///< async_attempt_revoke, or Curator's Revoker; hides id and count
 };

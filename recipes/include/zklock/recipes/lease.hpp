@@ -60,7 +60,8 @@ class [[nodiscard]] Lease {
   [[nodiscard]] Clock::time_point valid_until() const noexcept;
   /// state() == LeaseState::held.
   [[nodiscard]] bool is_held() const noexcept { return state() == LeaseState::held; }
-  /// Grows with every grant of the lock: the transaction number (czxid) of our node. 0 if nothing was ever held.
+  /// Grows with every grant of the lock: the transaction number (czxid) of our node. Who acquires the read lock while he
+  /// has the write lock keeps his place in line, and so the writer's token. 0 if nothing was ever held.
   [[nodiscard]] std::int64_t fencing_token() const noexcept;
   /// The full path of our node; empty if nothing was ever held.
   [[nodiscard]] std::string node_path() const;
