@@ -57,10 +57,10 @@ class Campaign {
   CampaignOutcome run() {
     const auto start = Clock::now();
     make_marks(cluster_);
-    fleet_.emplace(
-        cluster_,
-        FleetOptions{options_.workers, options_.users, options_.seed, options_.session_timeout, options_.directory},
-        port_);
+    fleet_.emplace(cluster_,
+                   FleetOptions{options_.workers, options_.users, options_.seed, options_.session_timeout,
+                                options_.long_stays, options_.directory},
+                   port_);
     // Four lanes; what a fault takes itself is about as long as the rest between two.
     Nemesis nemesis{cluster_,
                     *fleet_,
@@ -68,12 +68,14 @@ class Campaign {
                     {options_.seed, options_.session_timeout, 2'000ms * options_.longest.count() / options_.faults}};
     while (nemesis.failure().empty() && !is_over(nemesis, Clock::now() - start)) {
       static_cast<void>(test::eventually([&] { return !nemesis.failure().empty(); }, 1s));
+      fleet_->replace_dead();
       fleet_->note_connections(log_);
       print_progress(nemesis, Clock::now() - start);
     }
     nemesis.stop();
     if (!nemesis.failure().empty()) throw std::runtime_error{nemesis.failure()};
     log_.write({.event = Event::healed, .reason = "all"});
+    fleet_->replace_dead();
     fleet_->drain();
     fleet_->note_requests(log_);
     take_census(cluster_, log_);

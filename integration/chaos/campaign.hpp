@@ -19,6 +19,7 @@ struct CampaignOptions {
   std::size_t workers = 8;
   int users = 3;
   std::chrono::milliseconds session_timeout{2'000};
+  std::uint64_t long_stays = 3;  ///< see WorkerOptions
   /// Where the logs go.
   std::filesystem::path directory{};
 };

@@ -16,7 +16,8 @@ bool is_released_sibling(const Evidence& evidence, const Node& own, std::int64_t
   const Node* ahead = evidence.history.find(other);
   const auto hold = evidence.holds.find(other);
   if (!ahead || ahead->session != own.session) return false;
-  return hold == evidence.holds.end() || hold->second.released_at != 0;  // who was never granted has left the line
+  if (hold == evidence.holds.end()) return own.place.kind != LockKind::permit;  // never granted: it has left the line
+  return hold->second.released_at != 0;
 }
 
 /// The directory of the lock that a node belongs to: a semaphore's has "leases" in between.
@@ -38,13 +39,13 @@ std::int64_t latest_news(const Evidence& evidence, const Node& node, int process
 
 /// Who is inside at the same time must not be: whether that has an excuse.
 bool is_excused(const Evidence& evidence, const Record& visit, std::int64_t together_at, std::int64_t left_at) {
-  const Node* node = evidence.history.find(visit.token);
+  const Node* node = evidence.history.find(evidence.node_of(visit));
   if (!node) return false;
   const bool was_taken_away = node->end == Node::End::with_session || node->end == Node::End::by_another;
   if (!was_taken_away) return false;
   if (node->end == Node::End::by_another || evidence.ended_sessions.contains(node->session)) return true;
   const std::int64_t soon = together_at + ticks(evidence.bounds.tolerance);
-  const auto hold = evidence.holds.find(visit.token);
+  const auto hold = evidence.holds.find(evidence.node_of(visit));
   const bool knows = hold != evidence.holds.end() && hold->second.lost_at != 0 && hold->second.lost_at <= soon;
   const Interval before{node->removed_at - ticks(evidence.bounds.session_timeout), soon};
   return knows || left_at <= soon || evidence.stopped(visit.process, before).count() > 0;
@@ -67,13 +68,13 @@ std::vector<Violation> check_fenced_exclusion(const Evidence& evidence) {
   for (const Record& each : evidence.users) {
     if (each.event != Event::granted) continue;
     const auto owner = std::pair{each.process, each.operation};
-    if (const auto [at, is_new] = owners.emplace(each.token, owner); !is_new && at->second != owner)
+    if (const auto [at, is_new] = owners.emplace(evidence.node_of(each), owner); !is_new && at->second != owner)
       found.push_back({"two have the same token", {each.token}, each.process, each.operation});
   }
   for (const Record& each : evidence.visits) {
     if (each.event == Event::entered && !registers[each.lock].accept(each.token, Share{static_cast<int>(each.number)}))
       found.push_back({"the register has let in an old token", {each.token}, each.process, each.operation});
-    const Node* node = evidence.history.find(each.token);
+    const Node* node = evidence.history.find(evidence.node_of(each));
     if (each.event == Event::turned_away && (!node || node->end == Node::End::none || node->end == Node::End::by_owner))
       found.push_back({"a holder had an older token than one before it", {each.token}, each.process, each.operation});
   }

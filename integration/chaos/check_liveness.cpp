@@ -39,7 +39,7 @@ std::map<Key, Operation> operations_of(const Evidence& evidence) {
 
 /// How long the next in line waited once nobody kept it out; nothing: it did not wait, or nobody knows.
 std::optional<std::pair<Interval, const Hold*>> hand_over(const Evidence& evidence, const Hold& hold) {
-  const Node* node = evidence.history.find(hold.granted.token);
+  const Node* node = evidence.history.find(evidence.node_of(hold.granted));
   if (!node || node->became_first_at < 0 || hold.granted.at <= node->became_first_at) return std::nullopt;
   return std::pair{Interval{node->became_first_at, hold.granted.at}, &hold};
 }

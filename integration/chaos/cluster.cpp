@@ -16,7 +16,10 @@ std::unique_ptr<test::Network> network_if_any(int hosts) {
 }  // namespace
 
 Cluster::Cluster(int servers) {
-  testing::TestServerOptions options{.tick = tick, .container_check = 50ms, .start_timeout = 60s};
+  testing::TestServerOptions options{.tick = tick,
+                                     .container_check = 50ms,
+                                     .start_timeout = 60s,
+                                     .jvm_options = {"-Dzookeeper.preAllocSize=1024"}};  // of the logs: we copy them
   if (servers == 1) {
     single_.emplace(options);
     return;

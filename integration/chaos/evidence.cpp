@@ -1,5 +1,7 @@
 #include "evidence.hpp"
 
+#include "register.hpp"
+
 #include <algorithm>
 
 namespace zklock::chaos {
@@ -12,9 +14,12 @@ constexpr std::int64_t aftermath = 4'000'000;
 
 void Evidence::index() {
   for (const Record& each : users) {
-    const auto hold = holds.find(each.token);
+    if (each.event == Event::granted && Share{static_cast<int>(each.number)} == Share::with_readers)
+      if (const Node* reader = history.beside(each.token))
+        readers_beside[{each.process, each.operation, each.token}] = reader->created;
+    const auto hold = holds.find(node_of(each));
     switch (each.event) {
-      case Event::granted: holds[each.token].granted = each; break;
+      case Event::granted: holds[node_of(each)].granted = each; break;
       case Event::listens:
         if (hold != holds.end()) hold->second.listens_at = each.at;
         break;
@@ -49,6 +54,11 @@ void Evidence::index() {
         troubles[begun.mapped()].end = each.at + aftermath;
     }
   }
+}
+
+std::int64_t Evidence::node_of(const Record& record) const {
+  const auto found = readers_beside.find({record.process, record.operation, record.token});
+  return found == readers_beside.end() ? record.token : found->second;
 }
 
 std::chrono::microseconds Evidence::stopped(int process, Interval when) const {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -49,7 +50,7 @@ struct Evidence {
   std::vector<Record> faults{};  ///< the director's
 
   // what follows from these; `index` fills it in
-  std::map<std::int64_t, Hold> holds{};          ///< by their tokens
+  std::map<std::int64_t, Hold> holds{};          ///< by the transactions that made their nodes
   std::map<int, std::vector<Interval>> stops{};  ///< when a process was stopped
   std::map<int, std::int64_t> killed{};          ///< and when it was killed
   std::set<int> drained{};
@@ -57,12 +58,18 @@ struct Evidence {
   std::set<std::int64_t> ended_sessions{};  ///< from outside
   std::vector<Interval> troubles{};         ///< when anything was wrong
   void index();
+  /// The transaction that made the node that a user's record, or the register's, is about: its token, but for a writer who
+  /// goes on as a reader.
+  [[nodiscard]] std::int64_t node_of(const Record& record) const;
 
   /// How long the process was stopped in that time.
   [[nodiscard]] std::chrono::microseconds stopped(int process, Interval when) const;
   [[nodiscard]] bool is_quiet(Interval when) const;
   /// True: it did not come to its end because somebody killed it.
   [[nodiscard]] bool was_killed(int process) const { return killed.contains(process); }
+
+  /// Of those who are readers beside their own writers.
+  std::map<std::tuple<int, std::int64_t, std::int64_t>, std::int64_t> readers_beside{};
 };
 
 /// From the files of a campaign's directory.

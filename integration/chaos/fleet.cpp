@@ -7,6 +7,8 @@
 
 namespace zklock::chaos {
 
+using namespace std::chrono_literals;
+
 namespace {
 
 /// Who has ended hears nothing; its log tells.
@@ -37,19 +39,31 @@ void Fleet::start(Member& member) {
   std::string servers;
   for (const auto& link : member.links) servers += (servers.empty() ? "" : ",") + link->address();
   if (member.process % 4 == 0) servers += "," + black_hole_.address();
-  const auto log = options_.directory / ("worker." + std::to_string(member.process));
+  member.log = options_.directory / ("worker." + std::to_string(member.process));
   const auto number = [](auto value) { return std::to_string(value); };
   member.program = std::make_unique<test::Process>(
-      "/proc/self/exe", std::vector<std::string>{
-                            "work", "--connect", servers, "--log", log.string(), "--register", number(register_port_),
-                            "--process", number(member.process), "--users", number(options_.users), "--seed",
-                            number(options_.seed * 1'000 + static_cast<std::uint64_t>(member.process) * 10),
-                            "--timeout", number(options_.session_timeout.count())});
+      "/proc/self/exe",
+      std::vector<std::string>{
+          "work", "--connect", servers, "--log", member.log.string(), "--register", number(register_port_), "--process",
+          number(member.process), "--users", number(options_.users), "--seed",
+          number(options_.seed * 1'000 + static_cast<std::uint64_t>(member.process) * 10), "--timeout",
+          number(options_.session_timeout.count()), "--long-stays", number(options_.long_stays)});
 }
 
-void Fleet::replace(std::size_t member) {
-  members_[member].program.reset();
-  start(members_[member]);
+int Fleet::process(std::size_t member) const {
+  const std::scoped_lock lock{mutex_};
+  return members_[member].process;
+}
+
+void Fleet::signal(std::size_t member, int number) const {
+  const std::scoped_lock lock{mutex_};
+  members_[member].program->signal(number);
+}
+
+void Fleet::replace_dead() {
+  const std::scoped_lock lock{mutex_};
+  for (Member& member : members_)
+    if (member.program->has_ended()) start(member);
 }
 
 std::optional<std::pair<std::int64_t, std::string>> Fleet::session(std::size_t member) const {
@@ -76,15 +90,12 @@ std::vector<test::FrameProxy*> Fleet::links_to(std::size_t server) const {
 
 void Fleet::drain() {
   for (const Member& member : members_) tell(*member.program, "drain");
-  for (Member& member : members_) {
-    try {
-      while (member.program->line() != "drained") {
-        if (member.program->has_ended()) break;
-      }
-    } catch (const std::runtime_error&) {  // its log says that it has not drained
-      member.program.reset();
-    }
-  }
+  const auto has_drained = [](const Member& member) {
+    return std::filesystem::exists(member.log.string() + ".drained") || member.program->has_ended();
+  };
+  if (test::eventually([&] { return std::ranges::all_of(members_, has_drained); }, 60s)) return;
+  for (Member& member : members_)
+    if (!has_drained(member)) member.program.reset();
 }
 
 void Fleet::quit() {

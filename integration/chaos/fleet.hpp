@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,22 +25,22 @@ struct FleetOptions {
   int users = 3;  ///< of each
   std::uint64_t seed = 1;
   std::chrono::milliseconds session_timeout{2'000};
+  std::uint64_t long_stays = 3;
   std::filesystem::path directory{};
 };
 
 /// A process and its own links to each server. One in four has, besides, an address whose queue of connections is full.
 ///
-/// Threads: a worker is for one thread at a time; its links are for any.
+/// Threads: what is said so, any; the rest is for the one that made it, with which the workers end.
 class Fleet {
  public:
   Fleet(const Cluster& cluster, const FleetOptions& options, std::uint16_t register_port);
 
   [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
+  // any thread
   /// The number in the logs.
-  [[nodiscard]] int process(std::size_t member) const { return members_[member].process; }
-  void signal(std::size_t member, int number) const { members_[member].program->signal(number); }
-  /// SIGKILL, and another one in its place.
-  void replace(std::size_t member);
+  [[nodiscard]] int process(std::size_t member) const;
+  void signal(std::size_t member, int number) const;
   /// Its client's session; nothing: it has none.
   [[nodiscard]] std::optional<std::pair<std::int64_t, std::string>> session(std::size_t member) const;
 
@@ -47,7 +48,9 @@ class Fleet {
   [[nodiscard]] std::vector<test::FrameProxy*> links_of(std::size_t member) const;
   [[nodiscard]] std::vector<test::FrameProxy*> links_to(std::size_t server) const;
 
-  /// Lets all users come to their end. Those processes that do not in half a minute are killed.
+  /// Starts others in the place of those that have ended.
+  void replace_dead();
+  /// Lets all users come to their end. Those processes that do not in a minute are killed.
   void drain();
   /// Ends the processes.
   void quit();
@@ -59,6 +62,7 @@ class Fleet {
  private:
   struct Member {
     int process = 0;
+    std::filesystem::path log{};
     std::vector<std::unique_ptr<test::FrameProxy>> links{};
     std::unique_ptr<test::Process> program{};
   };
@@ -68,6 +72,7 @@ class Fleet {
   std::uint16_t register_port_;
   test::BlackHolePort black_hole_;
   int last_process_ = 0;
+  mutable std::mutex mutex_;  // of who is at work
   std::vector<Member> members_;
 };
 

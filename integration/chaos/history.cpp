@@ -53,6 +53,19 @@ const Node* History::find(std::int64_t token) const {
   return found == nodes_.end() ? nullptr : &found->second;
 }
 
+const Node* History::beside(std::int64_t writer) const {
+  const Node* ahead = find(writer);
+  if (!ahead || ahead->place.kind != LockKind::write) return nullptr;
+  for (auto each = nodes_.upper_bound(writer); each != nodes_.end(); ++each) {
+    const Node& node = each->second;
+    if (ahead->removed != 0 && node.created > ahead->removed) break;
+    const bool is_it = node.line == ahead->line && node.session == ahead->session &&
+                       node.place == LockNode{LockKind::read, ahead->place.sequence};
+    if (is_it) return &node;
+  }
+  return nullptr;
+}
+
 void History::apply(const ServerTransaction& transaction) {
   if (transaction.closes_session) {
     const auto mine = ephemerals_.extract(transaction.session);

@@ -55,6 +55,8 @@ class History {
 
   [[nodiscard]] const std::map<std::int64_t, Node>& nodes() const noexcept { return nodes_; }
   [[nodiscard]] const Node* find(std::int64_t token) const;
+  /// The reader's node beside that writer's, whose token it has; null: there is none.
+  [[nodiscard]] const Node* beside(std::int64_t writer) const;
   [[nodiscard]] const std::vector<Mark>& marks() const noexcept { return marks_; }
   [[nodiscard]] const std::vector<DataWrite>& writes() const noexcept { return writes_; }
   /// Two that lived at once though one attempt made both.

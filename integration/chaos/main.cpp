@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   work_command->add_option("--register", worker.register_port)->required();
   work_command->add_option("--process", worker.process)->required();
   work_command->add_option("--users", worker.users);
+  work_command->add_option("--long-stays", worker.long_stays);
   work_command->add_option("--seed", worker.seed);
   work_command->add_option("--timeout", timeout, "of the session, in milliseconds");
 
@@ -55,6 +56,7 @@ int main(int argc, char** argv) {
   run_command->add_option("--seed", campaign.seed);
   run_command->add_option("--servers", campaign.servers)->check(CLI::IsMember({1, 3}));
   run_command->add_option("--workers", campaign.workers);
+  run_command->add_option("--long-stays", campaign.long_stays);
   run_command->add_option("--users", campaign.users);
   run_command->add_option("--directory", campaign.directory)->required();
 
@@ -62,6 +64,7 @@ int main(int argc, char** argv) {
   judge_command->add_option("--directory", campaign.directory)->required();
 
   CLI11_PARSE(app, argc, argv);
+  std::signal(SIGPIPE, SIG_IGN);  // who has ended is found out otherwise
   try {
     worker.session_timeout = std::chrono::milliseconds{timeout};
     campaign.longest = std::chrono::seconds{seconds};

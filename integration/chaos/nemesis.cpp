@@ -67,7 +67,7 @@ void Nemesis::harm_process(Dice& dice) {
   const int process = fleet_.process(member);
   if (below(dice, 8) == 0)
     return inflict(
-        "client_killed", process, 0ms, [&] { fleet_.replace(member); }, [] {});
+        "client_killed", process, 0ms, [&] { fleet_.signal(member, SIGKILL); }, [] {});
   const auto length = some_pause(dice);
   inflict(
       length > options_.session_timeout ? "client_paused_beyond_timeout" : "client_paused", process, length,

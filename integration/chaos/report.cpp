@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <span>
 #include <sstream>
 
 namespace zklock::chaos {
@@ -64,8 +65,10 @@ bool report(const CampaignOptions& options, const CampaignOutcome& outcome) {
     std::printf("%-4s %6zu  %s\n", std::string{each.name}.c_str(), found.size(), std::string{each.sentence}.c_str());
     if (found.empty()) continue;
     fine = false;
-    const auto shortest = std::ranges::min(found, {}, [&](const Violation& one) { return tell(evidence, one).size(); });
-    std::printf("%s", first_lines(tell(evidence, shortest)).c_str());
+    const auto some = std::span{found}.first(std::min<std::size_t>(found.size(), 20));
+    std::vector<std::string> stories;
+    for (const Violation& one : some) stories.push_back(tell(evidence, one));
+    std::printf("%s", first_lines(std::ranges::min(stories, {}, &std::string::size)).c_str());
   }
   const auto acquisitions =
       std::ranges::count_if(evidence.visits, [](const Record& each) { return each.event == Event::entered; });

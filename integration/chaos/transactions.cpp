@@ -1,7 +1,8 @@
 #include "transactions.hpp"
 
+#include <algorithm>
 #include <fstream>
-#include <iterator>
+#include <functional>
 #include <map>
 #include <stdexcept>
 #include <string_view>
@@ -111,7 +112,8 @@ ServerTransaction parse(std::string_view bytes) {
 
 std::vector<ServerTransaction> read_transactions(const std::filesystem::path& path) {
   std::ifstream file{path, std::ios::binary};
-  const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
+  std::string bytes(std::filesystem::file_size(path), '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   Reader in{bytes};
   if (bytes.size() < 16 || in.get_int() != magic) throw std::runtime_error{path.string() + " is no transaction log"};
   in.get_int();
@@ -130,14 +132,39 @@ std::vector<ServerTransaction> read_transactions(const std::filesystem::path& pa
   return all;
 }
 
-std::vector<ServerTransaction> merge_transactions(const std::filesystem::path& directory) {
+std::vector<ServerTransaction> merge_committed(const std::vector<std::vector<ServerTransaction>>& logs) {
+  const auto epoch_of = [](std::int64_t zxid) { return zxid >> 32; };
+  std::map<std::int64_t, std::vector<std::int64_t>> ends;  // of each epoch, the last transaction that each server has
+  for (const auto& log : logs) {
+    std::map<std::int64_t, std::int64_t> last;
+    for (const ServerTransaction& each : log)
+      last[epoch_of(each.zxid)] = std::max(last[epoch_of(each.zxid)], each.zxid);
+    for (const auto& [epoch, zxid] : last) ends[epoch].push_back(zxid);
+  }
   std::map<std::int64_t, ServerTransaction> merged;
-  for (const auto& entry : std::filesystem::directory_iterator{directory})
-    if (entry.path().filename().string().starts_with("log."))
-      for (ServerTransaction& each : read_transactions(entry.path())) merged.emplace(each.zxid, std::move(each));
+  for (const auto& log : logs)
+    for (const ServerTransaction& each : log) {
+      auto& last = ends[epoch_of(each.zxid)];
+      std::ranges::sort(last, std::greater{});
+      const bool is_committed = logs.size() == 1 || (last.size() > 1 && each.zxid <= last[1]);
+      if (is_committed) merged.emplace(each.zxid, each);
+    }
   std::vector<ServerTransaction> all;
   for (auto& [zxid, transaction] : merged) all.push_back(std::move(transaction));
   return all;
+}
+
+std::vector<ServerTransaction> merge_transactions(const std::filesystem::path& directory) {
+  std::map<std::string, std::vector<ServerTransaction>> servers;
+  for (const auto& entry : std::filesystem::directory_iterator{directory}) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with("log.")) continue;
+    auto& log = servers[name.substr(0, name.rfind('.'))];
+    for (ServerTransaction& each : read_transactions(entry.path())) log.push_back(std::move(each));
+  }
+  std::vector<std::vector<ServerTransaction>> logs;
+  for (auto& [server, log] : servers) logs.push_back(std::move(log));
+  return merge_committed(logs);
 }
 
 }  // namespace zklock::chaos

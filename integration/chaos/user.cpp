@@ -59,6 +59,7 @@ void User::use_mutex() {
   const Held held = held_by(*lease, line, Share::alone, operation);
   visit({held});
   release(std::move(*lease), held);
+  note(Event::finished, operation);
 }
 
 void User::nest() {
@@ -90,6 +91,7 @@ void User::read() {
   const Held held = held_by(*lease, line, Share::with_readers, operation);
   visit({held});
   release(std::move(*lease), held);
+  note(Event::finished, operation);
 }
 
 void User::write() {
@@ -103,6 +105,7 @@ void User::write() {
   const Held held = held_by(*lease, line, Share::alone, operation);
   visit({held});
   release(std::move(*lease), held);
+  note(Event::finished, operation);
 }
 
 void User::downgrade() {
@@ -121,10 +124,12 @@ void User::downgrade() {
     lock.read_lock().async_acquire(owner, limit, std::move(handler));
   });
   release(std::move(*writing), writer);
+  note(Event::finished, operation);
   if (!reading) return;
   const Held reader = held_by(*reading, line, Share::with_readers, next);
   visit({reader});
   release(std::move(*reading), reader);
+  note(Event::finished, next);
 }
 
 void User::take_permits() {
@@ -140,6 +145,7 @@ void User::take_permits() {
   for (Lease& lease : *leases) all.push_back(held_by(lease, line, Share::permit, operation));
   visit(all);
   for (std::size_t i = 0; i < all.size(); ++i) release(std::move((*leases)[i]), all[i]);
+  note(Event::finished, operation);
 }
 
 void User::use_semaphore_mutex() {
@@ -152,7 +158,8 @@ void User::use_semaphore_mutex() {
     if (!lease) return;
     const Held held = held_by(*lease, line, Share::alone, operation);
     visit({held});
-    return release(std::move(*lease), held);
+    release(std::move(*lease), held);
+    return note(Event::finished, operation);
   }
   if (!acquire_blocking(operation, "single", [&](auto limit) { return mutex.acquire(limit); })) return;
   const Held held{.lock = line,
@@ -279,10 +286,10 @@ void User::visit(const std::vector<Held>& all) {
 
 /// Mostly not at all, sometimes for longer than a session lasts without its servers; no longer than the locks are ours.
 void User::stay(const std::vector<Held>& all) {
-  const std::uint64_t length = below(300);
+  const bool is_long = below(1'000) < workplace_.long_stays;
   const Held& first = all.front();
-  if (length < 30 && first.wait_lost) {
-    const auto time = length == 0 ? 2 * workplace_.session_timeout : std::chrono::milliseconds{length};
+  if (first.wait_lost && (is_long || below(10) == 0)) {
+    const auto end = Clock::now() + (is_long ? 2 * workplace_.session_timeout : std::chrono::milliseconds{below(30)});
     auto told = std::make_shared<Pending<>>();
     Record record{.event = Event::listens,
                   .process = workplace_.process,
@@ -295,9 +302,7 @@ void User::stay(const std::vector<Held>& all) {
       if (!error) log.write(record);
       tell(error);
     });
-    const auto end = Clock::now() + time;
-    const auto is_lost = [](const Held& held) { return held.is_lost(); };
-    while (Clock::now() < end && !told->ready(5ms) && !workplace_.closing_time && std::ranges::none_of(all, is_lost)) {
+    while (Clock::now() < end && !told->ready(5ms) && !workplace_.closing_time) {
     }
   }
   for (const Held& held : all)
@@ -325,7 +330,6 @@ void User::release(Lease lease, const Held& held) {
     record.reason = reason_of(std::get<0>(done.get(for_ever)));
   }
   workplace_.log.write(record);  // before the lease goes
-  note(Event::finished, held.operation);
 }
 
 template <class Release>

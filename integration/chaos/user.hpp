@@ -29,6 +29,7 @@ struct Workplace {
   int process;
   std::uint16_t register_port;
   std::chrono::milliseconds session_timeout;
+  std::uint64_t long_stays;  ///< of a thousand
   std::atomic<std::int64_t> operations{0};
   std::atomic<bool> closing_time{false};
 };

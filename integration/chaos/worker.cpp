@@ -67,7 +67,7 @@ class Worker {
     }
     measure();
     log_.write({.event = Event::drained, .process = options_.process});
-    std::cout << "drained" << std::endl;
+    std::ofstream{options_.log.string() + ".drained"};
     wait_for("quit");
     client_.close();
     return 0;
@@ -101,7 +101,8 @@ class Worker {
   std::string host_ = describe_host();
   Log log_{options_.log};
   Client client_{config_of(options_)};
-  Workplace workplace_{client_, log_, options_.process, options_.register_port, options_.session_timeout};
+  Workplace workplace_{
+      client_, log_, options_.process, options_.register_port, options_.session_timeout, options_.long_stays};
   std::vector<std::unique_ptr<User>> users_{};
   std::vector<std::thread> threads_{};
 };
@@ -109,6 +110,7 @@ class Worker {
 }  // namespace
 
 int work(const WorkerOptions& options) {
+  std::signal(SIGPIPE, SIG_DFL);  // as in most programs: the library has to do without signals
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   return Worker{options}.run();
 }

@@ -16,10 +16,12 @@ struct WorkerOptions {
   int users = 3;
   std::uint64_t seed = 0;
   std::chrono::milliseconds session_timeout{2'000};
+  /// So many of a thousand visits are longer than a session lasts without its servers.
+  std::uint64_t long_stays = 3;
 };
 
 /// Says "working" once it is connected. Then it is told "drain", by a line of input: the users come to the end of their
-/// turns, and it says "drained". Then "quit", or the end of its input: it closes its client and returns.
+/// turns, and it makes a file "<log>.drained". Then "quit", or the end of its input: it closes its client and returns.
 ///
 /// Ends with its parent.
 int work(const WorkerOptions& options);
