@@ -91,10 +91,11 @@ class Campaign {
   }
 
   void print_progress(const Nemesis& nemesis, Clock::duration elapsed) {
-    std::printf("%5.0f s  %lld acquisitions, %d faults:", std::chrono::duration<double>{elapsed}.count(),
-                static_cast<long long>(tally_.count()), nemesis.total());
-    for (const auto& [kind, number] : nemesis.counts()) std::printf(" %s %d", kind.c_str(), number);
-    std::printf("\n");
+    const auto counts = nemesis.counts();
+    const auto count = [&](const char* kind) { return counts.contains(kind) ? counts.at(kind) : 0; };
+    std::printf("%5.0f s  %lld acquisitions, %d faults (%d long pauses of clients, %d leaders killed)\n",
+                std::chrono::duration<double>{elapsed}.count(), static_cast<long long>(tally_.count()), nemesis.total(),
+                count("client_paused_beyond_timeout"), count("leader_killed") + count("majority_killed"));
     std::fflush(stdout);
   }
 

@@ -258,6 +258,14 @@ TEST_CASE("I9: a node deleted by another than its owner, unless that is an opera
   CHECK(check_deleters(story.fault(10.5, "node_deleted", two).tell()).empty());
 }
 
+TEST_CASE("I8, I10: what is left is what most servers have") {
+  Story story = handed_over();
+  story.measure("zk_ephemerals_count", 7).measure("zk_ephemerals_count", 0).measure("zk_ephemerals_count", 0);
+  CHECK(check_nodes(story.tell()).empty());
+  story.measure("zk_ephemerals_count", 7).measure("zk_ephemerals_count", 7);
+  CHECK(check_nodes(story.tell()).size() == 1);
+}
+
 TEST_CASE("I10: a watch that is left") {
   CHECK(check_watches(handed_over().measure("zk_watch_count", 1).tell()).size() == 1);
 }

@@ -34,7 +34,7 @@ std::string to_json(const Map& numbers) {
   return std::move(json).str();
 }
 
-/// What is left behind: at the servers by their own word, in the processes the most that any of them has more than at
+/// What is left behind: at the servers by the word of the worst of them, in the processes the most that any of them has more than at
 /// its start.
 std::map<std::string, std::int64_t> leaks_of(const Evidence& evidence) {
   std::map<std::string, std::int64_t> leaks{{"watches", 0}, {"nodes", 0}, {"descriptors", 0}, {"threads", 0}};
@@ -70,6 +70,10 @@ bool report(const CampaignOptions& options, const CampaignOutcome& outcome) {
     for (const Violation& one : some) stories.push_back(tell(evidence, one));
     std::printf("%s", first_lines(std::ranges::min(stories, {}, &std::string::size)).c_str());
   }
+  for (const Record& each : evidence.faults)
+    if (each.event == Event::measured && each.reason.starts_with("zk_") && each.number != 0)
+      std::printf("note: a server says that its %s is %lld\n", each.reason.c_str(),
+                  static_cast<long long>(each.number));
   const auto acquisitions =
       std::ranges::count_if(evidence.visits, [](const Record& each) { return each.event == Event::entered; });
   std::ostringstream json;
