@@ -2,6 +2,7 @@
 #include "judge.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <regex>
 
@@ -114,13 +115,19 @@ std::vector<Violation> check_isolation(const Evidence& evidence) {
 }
 
 std::vector<Violation> check_loop(const Evidence& evidence) {
+  constexpr std::size_t hiccups = 3;  // of a machine that is shared with others; a library's come again and again
   std::vector<Violation> found;
   for (const Record& each : evidence.users) {
     if (each.event != Event::stalled) continue;
     const Interval when{each.at - each.number * 1'000 - evidence.bounds.tolerance.count(), each.at};
-    if (evidence.stopped(each.process, when).count() == 0)
+    // When several processes stand still, so does the machine.
+    const bool is_alone = std::ranges::none_of(evidence.users, [&](const Record& other) {
+      return other.event == Event::stalled && other.process != each.process && std::abs(other.at - each.at) < 100'000;
+    });
+    if (is_alone && evidence.stopped(each.process, when).count() == 0)
       found.push_back({"the I/O thread was busy for " + std::to_string(each.number) + " ms", {}, each.process});
   }
+  if (found.size() <= hiccups) found.clear();
   return found;
 }
 

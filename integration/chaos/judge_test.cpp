@@ -288,11 +288,15 @@ TEST_CASE("I12, I14, I15: descriptors that grow, a host that changes, an I/O thr
   measured("descriptors", 10);
   measured("descriptors", 30);
   measured("changes_of_the_host", 1);
-  story.evidence.users.push_back({.at = 30 * second, .event = Event::stalled, .process = 1, .number = 80});
+  for (const std::int64_t at : {30, 31, 32, 33})
+    story.evidence.users.push_back({.at = at * second, .event = Event::stalled, .process = 1, .number = 80});
   CHECK(check_resources(story.tell()).size() == 1);
   CHECK(check_isolation(story.tell()).size() == 1);
-  CHECK(check_loop(story.tell()).size() == 1);
-  story.fault(29, "client_paused", 1).fault(30, "client_paused", 1, Event::healed);
+  CHECK(check_loop(story.tell()).size() == 4);
+  SECTION("stopped") { story.fault(29, "client_paused", 1).fault(33, "client_paused", 1, Event::healed); }
+  SECTION("with others, as the machine") {
+    story.evidence.users.push_back({.at = 30 * second, .event = Event::stalled, .process = 2, .number = 80});
+  }
   CHECK(check_loop(story.tell()).empty());
 }
 
