@@ -31,10 +31,15 @@ std::int64_t ticks(std::chrono::microseconds time) { return time.count(); }
 /// lease's had to run out before; else when it can hear of it.
 std::int64_t latest_news(const Evidence& evidence, const Node& node, int process) {
   const bool by_its_time = node.end == Node::End::with_session && !evidence.ended_sessions.contains(node.session);
-  const std::int64_t limit =
-      node.removed_at + ticks(evidence.bounds.tolerance) + (by_its_time ? 0 : ticks(evidence.bounds.session_timeout));
-  const Interval pause{node.removed_at - ticks(evidence.bounds.session_timeout), limit};
-  return limit + ticks(evidence.stopped(process, pause));
+  const std::int64_t patience =
+      ticks(evidence.bounds.tolerance) + (by_its_time ? 0 : ticks(evidence.bounds.session_timeout));
+  const std::int64_t before = node.removed_at - ticks(evidence.bounds.session_timeout);
+  std::int64_t limit = node.removed_at + patience;
+  if (const auto stops = evidence.stops.find(process); stops != evidence.stops.end())
+    for (const Interval& each : stops->second)  // who is stopped hears it afterwards
+      if (each.begin <= limit && each.end >= before && each.end != INT64_MAX)
+        limit = std::max(limit, each.end + patience);
+  return limit;
 }
 
 /// Who is inside at the same time must not be: whether that has an excuse.

@@ -24,8 +24,8 @@ struct Bounds {
   std::chrono::microseconds hand_over{1'000'000};            ///< to a running waiter, while nothing is wrong
   std::chrono::microseconds troubled_hand_over{15'000'000};  ///< T, two ticks, an election, and five seconds
   std::chrono::microseconds one_try{20'000'000};             ///< the client's connection_timeout
-  std::int64_t connections_a_second = 60;                    ///< of one client
-  double requests_an_acquisition = 60;
+  std::int64_t connections_a_second = 40;                    ///< of one client
+  double requests_an_acquisition = 15;                       // seven are usual
 };
 
 /// An acquire that was granted: a node, and what its user did.

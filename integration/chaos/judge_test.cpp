@@ -199,6 +199,11 @@ TEST_CASE("I4: a loss that is not told, or too late, or denied") {
     story.fault(11, "client_paused_beyond_timeout", 1).fault(14, "client_paused_beyond_timeout", 1, Event::healed);
     CHECK(check_losses(story.user(14.2, Event::lost, 1, 10).tell()).empty());
   }
+  SECTION("at the end of a long pause") {
+    Story story = taken_away();
+    story.fault(12.5, "client_paused_beyond_timeout", 1).fault(22.5, "client_paused_beyond_timeout", 1, Event::healed);
+    CHECK(check_losses(story.user(22.8, Event::lost, 1, 10).tell()).empty());
+  }
   SECTION("killed before") { CHECK(check_losses(taken_away().fault(13, "client_killed", 1).tell()).empty()); }
   SECTION("released all the same") {
     Story story = taken_away();
