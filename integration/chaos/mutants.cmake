@@ -33,7 +33,7 @@ zklock_mutant(I2 holding.cpp "if (!lost_ && (is_final(session_.state()) || Clock
 zklock_mutant(I3 contention.cpp "if (!nearest) return" "if (!nearest || ahead == 1) return")
 # Nobody is told of a loss.
 zklock_mutant(I4 lease_news.cpp "news == LeaseNews::lost) co_return Done{};"
-  "news == LeaseNews::lost) co_return make_error_code(asio::error::operation_aborted);")
+  "news == LeaseNews::lost) { lookout->gate().expires_at(Clock::time_point::max()); co_await lookout->gate().async_wait(use_tuple); continue; }")
 # Readers and writers pay no heed to one another.
 zklock_mutant(I5 contention.cpp "bool keeps_out(LockKind ahead, LockKind behind) { return ahead != LockKind::read || behind != LockKind::read; }"
   "bool keeps_out(LockKind ahead, LockKind behind) { return ahead != LockKind::read && behind != LockKind::read; }")
@@ -64,7 +64,7 @@ zklock_mutant(I14 holding.cpp "void Holding::stand_as(std::shared_ptr<Sibling> s
   "void Holding::stand_as(std::shared_ptr<Sibling> sibling) { static_cast<void>(::umask(077));")
 # The I/O thread sleeps.
 zklock_mutant(I15 holding.cpp "void Holding::stand_as(std::shared_ptr<Sibling> sibling) {"
-  "void Holding::stand_as(std::shared_ptr<Sibling> sibling) { if (node_.stat.czxid % 50 == 0) static_cast<void>(::usleep(120'000));")
+  "void Holding::stand_as(std::shared_ptr<Sibling> sibling) { if (node_.stat.czxid % 10 == 0) static_cast<void>(::usleep(120'000));")
 
 if(NOT ZKLOCK_MUTANT IN_LIST zklock_mutants)
   message(FATAL_ERROR "ZKLOCK_MUTANT is one of ${zklock_mutants}")

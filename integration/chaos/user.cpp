@@ -57,6 +57,7 @@ void User::use_mutex() {
   });
   if (!lease) return;
   const Held held = held_by(*lease, line, Share::alone, operation);
+  note_granted(held);
   visit({held});
   release(std::move(*lease), held);
   note(Event::finished, operation);
@@ -68,6 +69,7 @@ void User::nest() {
   InterProcessMutex mutex{workplace_.client, line};
   if (!acquire_blocking(operation, "nested", [&](auto limit) { return mutex.acquire(limit); })) return;
   const Held held = held_by(mutex, line, Share::alone, operation);
+  note_granted(held);
   bool twice = false;
   try {
     twice = mutex.acquire(0ms);
@@ -89,6 +91,7 @@ void User::read() {
   });
   if (!lease) return;
   const Held held = held_by(*lease, line, Share::with_readers, operation);
+  note_granted(held);
   visit({held});
   release(std::move(*lease), held);
   note(Event::finished, operation);
@@ -103,6 +106,7 @@ void User::write() {
   });
   if (!lease) return;
   const Held held = held_by(*lease, line, Share::alone, operation);
+  note_granted(held);
   visit({held});
   release(std::move(*lease), held);
   note(Event::finished, operation);
@@ -118,17 +122,22 @@ void User::downgrade() {
   });
   if (!writing) return;
   const Held writer = held_by(*writing, line, Share::alone, operation);
+  note_granted(writer);
   visit({writer});
   const std::int64_t next = ++workplace_.operations;
   auto reading = acquire<Lease>(next, "downgrade", some_patience(), [&](auto limit, auto handler) {
     lock.read_lock().async_acquire(owner, limit, std::move(handler));
   });
+  std::optional<Held> reader;
+  if (reading) {
+    reader = held_by(*reading, line, Share::with_readers, next);
+    note_granted(*reader);
+  }
   release(std::move(*writing), writer);
   note(Event::finished, operation);
   if (!reading) return;
-  const Held reader = held_by(*reading, line, Share::with_readers, next);
-  visit({reader});
-  release(std::move(*reading), reader);
+  visit({*reader});
+  release(std::move(*reading), *reader);
   note(Event::finished, next);
 }
 
@@ -143,6 +152,7 @@ void User::take_permits() {
   if (!leases) return;
   std::vector<Held> all;
   for (Lease& lease : *leases) all.push_back(held_by(lease, line, Share::permit, operation));
+  for (const Held& held : all) note_granted(held);
   visit(all);
   for (std::size_t i = 0; i < all.size(); ++i) release(std::move((*leases)[i]), all[i]);
   note(Event::finished, operation);
@@ -157,6 +167,7 @@ void User::use_semaphore_mutex() {
                                 [&](auto limit, auto handler) { mutex.async_acquire(limit, std::move(handler)); });
     if (!lease) return;
     const Held held = held_by(*lease, line, Share::alone, operation);
+    note_granted(held);
     visit({held});
     release(std::move(*lease), held);
     return note(Event::finished, operation);
@@ -169,7 +180,8 @@ void User::use_semaphore_mutex() {
                   .is_lost = [&] { return !mutex.is_acquired_in_this_process(); },
                   .mark = {},
                   .wait_lost = {}};
-  if (held.token != 0) visit({held});  // else it is lost already
+  note_granted(held);
+  visit({held});
   release_blocking(held, [&] { mutex.release(); });
   note(Event::finished, operation);
 }
@@ -189,6 +201,7 @@ void User::use_several() {
     auto& each = const_cast<Lease&>(lease->leases()[i]);  // async_wait_lost changes nothing
     all.push_back(held_by(each, i == 0 ? other : one, Share::alone, operation));
   }
+  for (const Held& held : all) note_granted(held);
   visit(all);
   Pending<> done;
   lease->async_release(done.handler());
@@ -263,7 +276,9 @@ User::Held User::held_by(Holder& holder, std::string lock, Share share, std::int
   return held;
 }
 
+/// Who has no token has lost it already.
 void User::note_granted(const Held& held) {
+  if (held.token == 0) return note(Event::refused, held.operation, "lost");
   workplace_.log.write({.event = Event::granted,
                         .process = workplace_.process,
                         .operation = held.operation,
@@ -275,9 +290,8 @@ void User::note_granted(const Held& held) {
 /// Does with the resource what the lock is for.
 void User::visit(const std::vector<Held>& all) {
   std::vector<const Held*> inside;
-  for (const Held& held : all) note_granted(held);
   for (const Held& held : all)
-    if (access_.enter(held.lock, held.token, held.share, held.operation)) inside.push_back(&held);
+    if (held.token != 0 && access_.enter(held.lock, held.token, held.share, held.operation)) inside.push_back(&held);
   for (const Held& held : all)
     if (held.mark && held.mark() == Error::no_node) note_lost(held);
   stay(all);
