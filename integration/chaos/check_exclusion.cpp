@@ -42,18 +42,18 @@ std::int64_t latest_news(const Evidence& evidence, const Node& node, int process
   return limit;
 }
 
-/// Who is inside at the same time must not be: whether that has an excuse.
+/// Two are inside who must not be: whether one of them has an excuse. Its session has ended, and it has left, or was told,
+/// as soon as it could know; or an operator has deleted its node.
 bool is_excused(const Evidence& evidence, const Record& visit, std::int64_t together_at, std::int64_t left_at) {
   const Node* node = evidence.history.find(evidence.node_of(visit));
   if (!node) return false;
-  const bool was_taken_away = node->end == Node::End::with_session || node->end == Node::End::by_another;
-  if (!was_taken_away) return false;
-  if (node->end == Node::End::by_another || evidence.ended_sessions.contains(node->session)) return true;
-  const std::int64_t soon = together_at + ticks(evidence.bounds.tolerance);
-  const auto hold = evidence.holds.find(evidence.node_of(visit));
-  const bool knows = hold != evidence.holds.end() && hold->second.lost_at != 0 && hold->second.lost_at <= soon;
-  const Interval before{node->removed_at - ticks(evidence.bounds.session_timeout), soon};
-  return knows || left_at <= soon || evidence.stopped(visit.process, before).count() > 0;
+  if (node->end == Node::End::by_another) return true;
+  if (node->end != Node::End::with_session) return false;
+  const auto hold = evidence.holds.find(node->created);
+  std::int64_t gone_at = left_at;
+  if (hold != evidence.holds.end() && hold->second.lost_at != 0) gone_at = std::min(gone_at, hold->second.lost_at);
+  return gone_at <=
+         std::max(together_at + ticks(evidence.bounds.tolerance), latest_news(evidence, *node, visit.process));
 }
 
 }  // namespace

@@ -160,7 +160,12 @@ TEST_CASE("I2: two inside at once") {
   SECTION("when a session has ended while its user was stopped") {
     Story story = taken_away();
     story.fault(11, "client_paused_beyond_timeout", 1).fault(15, "client_paused_beyond_timeout", 1, Event::healed);
-    CHECK(check_overlaps(story.tell()).empty());
+    CHECK(check_overlaps(story.visit(15.2, Event::left, 1, 10).tell()).empty());
+  }
+  SECTION("when a session has ended while its user was stopped, who then stays") {
+    Story story = taken_away();
+    story.fault(11, "client_paused_beyond_timeout", 1).fault(15, "client_paused_beyond_timeout", 1, Event::healed);
+    CHECK(check_overlaps(story.visit(16, Event::left, 1, 10).tell()).size() == 1);
   }
 }
 
