@@ -65,7 +65,7 @@ std::vector<Violation> check_liveness(const Evidence& evidence) {
     if (!wait) continue;
     const auto limit = evidence.is_quiet(wait->first) ? evidence.bounds.hand_over : evidence.bounds.troubled_hand_over;
     const std::int64_t length = length_of(evidence, wait->first, hold.granted.process);
-    if (length > limit.count())
+    if (length > limit.count() && length > (limit + 2 * evidence.lateness(wait->first)).count())
       found.push_back({"the first in line waited for " + std::to_string(length / 1'000) + " ms",
                        {token},
                        hold.granted.process,
@@ -86,7 +86,7 @@ std::vector<Violation> check_liveness(const Evidence& evidence) {
     const auto limit = (each.limit == 0 ? evidence.bounds.one_try : std::chrono::microseconds{each.limit * 1'000}) +
                        evidence.bounds.tolerance;
     const std::int64_t length = length_of(evidence, {each.at, end->second}, each.process);
-    if (length > limit.count())
+    if (length > limit.count() && length > (limit + 2 * evidence.lateness({each.at, end->second})).count())
       found.push_back({"an acquire of at most " + std::to_string(each.limit) + " ms has taken " +
                            std::to_string(length / 1'000) + " ms",
                        {},

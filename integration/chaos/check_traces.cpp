@@ -120,11 +120,11 @@ std::vector<Violation> check_loop(const Evidence& evidence) {
   for (const Record& each : evidence.users) {
     if (each.event != Event::stalled) continue;
     const Interval when{each.at - each.number * 1'000 - evidence.bounds.tolerance.count(), each.at};
-    // When several processes stand still, so does the machine.
+    // When others stand still, too, or a thread that has nothing to do oversleeps, it is the machine.
     const bool is_alone = std::ranges::none_of(evidence.users, [&](const Record& other) {
       return other.event == Event::stalled && other.process != each.process && std::abs(other.at - each.at) < 100'000;
     });
-    if (is_alone && evidence.stopped(each.process, when).count() == 0)
+    if (is_alone && evidence.stopped(each.process, when).count() == 0 && evidence.lateness(when).count() == 0)
       found.push_back({"the I/O thread was busy for " + std::to_string(each.number) + " ms", {}, each.process});
   }
   if (found.size() <= hiccups) found.clear();

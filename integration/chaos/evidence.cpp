@@ -31,6 +31,7 @@ void Evidence::index() {
         hold->second.released_at = each.at;
         hold->second.released_with = each.reason;
         break;
+      case Event::late: late.push_back(each); break;
       case Event::drained: drained.insert(each.process); break;
       default: break;
     }
@@ -72,6 +73,13 @@ std::chrono::microseconds Evidence::stopped(int process, Interval when) const {
 bool Evidence::is_quiet(Interval when) const {
   return std::ranges::none_of(troubles,
                               [&](const Interval& each) { return each.begin <= when.end && when.begin <= each.end; });
+}
+
+std::chrono::microseconds Evidence::lateness(Interval when) const {
+  std::int64_t most = 0;
+  for (const Record& each : late)
+    if (each.at >= when.begin && each.at - each.number * 1'000 <= when.end) most = std::max(most, each.number * 1'000);
+  return std::chrono::microseconds{most};
 }
 
 Evidence collect_evidence(const std::filesystem::path& directory) {

@@ -53,6 +53,7 @@ struct Evidence {
   std::map<std::int64_t, Hold> holds{};          ///< by the transactions that made their nodes
   std::map<int, std::vector<Interval>> stops{};  ///< when a process was stopped
   std::map<int, std::int64_t> killed{};          ///< and when it was killed
+  std::vector<Record> late{};                    ///< how late the machine was
   std::set<int> drained{};
   std::set<std::int64_t> operators{};       ///< sessions that may do to nodes what they like
   std::set<std::int64_t> ended_sessions{};  ///< from outside
@@ -65,6 +66,8 @@ struct Evidence {
   /// How long the process was stopped in that time.
   [[nodiscard]] std::chrono::microseconds stopped(int process, Interval when) const;
   [[nodiscard]] bool is_quiet(Interval when) const;
+  /// The most that the machine has let any thread oversleep then.
+  [[nodiscard]] std::chrono::microseconds lateness(Interval when) const;
   /// True: it did not come to its end because somebody killed it.
   [[nodiscard]] bool was_killed(int process) const { return killed.contains(process); }
 

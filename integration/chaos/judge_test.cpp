@@ -304,6 +304,9 @@ TEST_CASE("I12, I14, I15: descriptors that grow, a host that changes, an I/O thr
   CHECK(check_isolation(story.tell()).size() == 1);
   CHECK(check_loop(story.tell()).size() == 4);
   SECTION("stopped") { story.fault(29, "client_paused", 1).fault(33, "client_paused", 1, Event::healed); }
+  SECTION("on a machine that is late") {
+    story.evidence.users.push_back({.at = 31 * second, .event = Event::late, .process = 2, .number = 60});
+  }
   SECTION("with others, as the machine") {
     story.evidence.users.push_back({.at = 30 * second, .event = Event::stalled, .process = 2, .number = 80});
   }

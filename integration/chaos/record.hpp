@@ -21,6 +21,7 @@ enum class Event {
   released,     ///< it has given the lock back; the `reason` is what came of it
   finished,     ///< the user goes on to its next operation
   stalled,      ///< the client's I/O thread was late by `number` ms for which nobody but itself is to blame
+  late,         ///< the machine has let a thread of the process oversleep by `number` ms
   measured,     ///< `number` of what the `reason` names
   drained,      ///< all users have come to their end, the client is still connected
   entered,      ///< the register lets the user in

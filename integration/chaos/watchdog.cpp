@@ -27,6 +27,10 @@ std::chrono::nanoseconds time_without_processor() {
 
 struct Watchdog::Shared {
   Shared(const Log& l, int p) : log{l}, process{p} {}
+  void note(Event event, std::chrono::nanoseconds late) const {
+    const auto number = std::chrono::duration_cast<std::chrono::milliseconds>(late).count();
+    log.write({.event = event, .process = process, .number = number});
+  }
   const Log& log;
   int process;
   std::atomic<bool> awaited{false};
@@ -43,16 +47,16 @@ Watchdog::~Watchdog() {
 
 void Watchdog::run() {
   while (!over_) {
+    const auto asleep = Clock::now();
     ::poll(nullptr, 0, static_cast<int>(period.count()));
+    const auto overslept = Clock::now() - asleep - period;  // nothing of the library's is in this
+    if (overslept > tolerance) shared_->note(Event::late, overslept);
     if (shared_->awaited.exchange(true)) continue;
     asio::post(client_.get_executor(), [shared = shared_, asked = Clock::now()] {
       const auto waited = time_without_processor();
       const auto late = Clock::now() - asked - (waited - std::exchange(shared->waited, waited));
       shared->awaited = false;
-      if (late > tolerance)
-        shared->log.write({.event = Event::stalled,
-                           .process = shared->process,
-                           .number = std::chrono::duration_cast<std::chrono::milliseconds>(late).count()});
+      if (late > tolerance) shared->note(Event::stalled, late);
     });
   }
 }
