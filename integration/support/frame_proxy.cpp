@@ -99,7 +99,7 @@ struct FrameProxy::Link : std::enable_shared_from_this<Link> {
       if (over) continue;
       const Expected reply{first ? handshake : int_at(frame, 4),
                            proxy.note_request(first ? Opcode::create_session : Opcode{int_at(frame, 8)})};
-      co_await proxy.requests_gate_.pass();
+      co_await proxy.pass(Direction::requests);
       if (over) continue;
       if (reply.cut && reply.cut->point == CutPoint::before_request) {
         end(*reply.cut);
@@ -116,7 +116,7 @@ struct FrameProxy::Link : std::enable_shared_from_this<Link> {
   asio::awaitable<void> forward_replies() {
     for (bool first = true;; first = false) {
       const std::string frame = co_await read_frame(server);
-      co_await proxy.replies_gate_.pass();
+      co_await proxy.pass(Direction::replies);
       if (over) continue;
       const std::optional<Cut> cut = take_expected(first ? handshake : int_at(frame, 4));
       if (cut && cut->point == CutPoint::inside_reply)
@@ -173,6 +173,7 @@ void FrameProxy::accept() {
   acceptor_.async_accept([this](error_code error, tcp::socket client) {
     if (error) return;
     if (refusing_) {
+      ++refusals_;
       close(client, CutManner::reset);
     } else {
       ++connections_;
@@ -205,6 +206,14 @@ asio::awaitable<void> FrameProxy::Gate::pass() {
 void FrameProxy::Gate::set(bool to_open) {
   open = to_open;
   if (open) opened.cancel();
+}
+
+asio::awaitable<void> FrameProxy::pass(Direction direction) {
+  if (delay_ > delay_.zero()) {
+    asio::steady_timer timer{context_, delay_};
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+  co_await gate(direction).pass();
 }
 
 void FrameProxy::run(const std::function<void()>& task) {
@@ -240,6 +249,10 @@ void FrameProxy::resume(Direction direction) {
   run([&] { gate(direction).set(true); });
 }
 
+void FrameProxy::slow_down(std::chrono::milliseconds delay) {
+  run([&] { delay_ = delay; });
+}
+
 void FrameProxy::refuse() {
   run([&] { refusing_ = true; });
 }
@@ -251,6 +264,12 @@ void FrameProxy::accept_again() {
 int FrameProxy::connections() {
   int count = 0;
   run([&] { count = connections_; });
+  return count;
+}
+
+int FrameProxy::refusals() {
+  int count = 0;
+  run([&] { count = refusals_; });
   return count;
 }
 

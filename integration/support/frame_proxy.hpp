@@ -6,6 +6,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -92,12 +93,16 @@ class FrameProxy {
   void hold(Direction direction);
   /// What was held arrives, and what follows.
   void resume(Direction direction);
+  /// From now on each frame takes so long, in either direction; zero: no time.
+  void slow_down(std::chrono::milliseconds delay);
   /// New connections are reset at once.
   void refuse();
   void accept_again();
 
   /// Those that were forwarded.
   [[nodiscard]] int connections();
+  /// Those that were reset at once.
+  [[nodiscard]] int refusals();
   /// Cuts made by cut_at.
   [[nodiscard]] int cuts();
   /// Requests of this kind that have come to the proxy.
@@ -116,6 +121,8 @@ class FrameProxy {
     void set(bool to_open);
   };
 
+  /// Lets a frame through in its time.
+  boost::asio::awaitable<void> pass(Direction direction);
   void run(const std::function<void()>& task);
   void accept();
   std::optional<Cut> note_request(Opcode opcode);
@@ -131,8 +138,10 @@ class FrameProxy {
   std::vector<std::weak_ptr<Link>> links_;
   std::optional<Cut> rule_;
   std::map<Opcode, int> seen_;
+  std::chrono::milliseconds delay_{0};
   bool refusing_ = false;
   int connections_ = 0;
+  int refusals_ = 0;
   int cuts_ = 0;
   std::thread thread_;
 };

@@ -1,0 +1,115 @@
+#include "campaign.hpp"
+
+#include "cluster.hpp"
+#include "fleet.hpp"
+#include "layout.hpp"
+#include "nemesis.hpp"
+#include "support/fixture.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+
+namespace zklock::chaos {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+/// How often somebody was let in, by the register's log as it grows.
+class Tally {
+ public:
+  explicit Tally(const std::filesystem::path& log) : file_{log} {}
+  std::int64_t count() {
+    file_.clear();
+    for (std::string line; std::getline(file_, line);)
+      if (line.find(" entered ") != std::string::npos) ++count_;
+    return count_;
+  }
+
+ private:
+  std::ifstream file_;
+  std::int64_t count_ = 0;
+};
+
+void make_marks(const Cluster& cluster) {
+  const Client client{{.connect_string = cluster.connect_string()}};
+  const auto made = test::outcome_of_operation<CreateResult>(
+      [&](auto token) { client.async_create(marks, "", CreateMode::persistent, std::move(token)); });
+  if (std::get<0>(made)) throw boost::system::system_error{std::get<0>(made), marks};
+}
+
+/// Once everybody is at rest and still connected: what is left at the servers. They get some time to clean up.
+void take_census(const Cluster& cluster, const Log& log) {
+  for (const char* what : {"zk_watch_count", "zk_ephemerals_count"})
+    for (std::size_t i = 0; i < cluster.size(); ++i) {
+      static_cast<void>(test::eventually([&] { return cluster.server(i).monitor(what) == 0; }, 10s));
+      log.write({.event = Event::measured, .number = cluster.server(i).monitor(what), .reason = what});
+    }
+}
+
+class Campaign {
+ public:
+  explicit Campaign(const CampaignOptions& options) : options_{options} {}
+
+  CampaignOutcome run() {
+    const auto start = Clock::now();
+    make_marks(cluster_);
+    fleet_.emplace(cluster_,
+                   FleetOptions{options_.workers, options_.users, options_.seed, options_.session_timeout,
+                                options_.long_stays, options_.directory},
+                   port_);
+    // Four lanes; what a fault takes itself is about as long as the rest between two.
+    Nemesis nemesis{cluster_,
+                    *fleet_,
+                    log_,
+                    {options_.seed, options_.session_timeout, 2'000ms * options_.longest.count() / options_.faults}};
+    while (nemesis.failure().empty() && !is_over(nemesis, Clock::now() - start)) {
+      static_cast<void>(test::eventually([&] { return !nemesis.failure().empty(); }, 1s));
+      fleet_->replace_dead();
+      fleet_->note_connections(log_);
+      print_progress(nemesis, Clock::now() - start);
+    }
+    nemesis.stop();
+    if (!nemesis.failure().empty()) throw std::runtime_error{nemesis.failure()};
+    log_.write({.event = Event::healed, .reason = "all"});
+    fleet_->replace_dead();
+    fleet_->drain();
+    fleet_->note_requests(log_);
+    take_census(cluster_, log_);
+    fleet_->quit();
+    cluster_.stop_and_keep_logs(options_.directory);
+    return {std::chrono::duration<double>{Clock::now() - start}.count(), nemesis.counts()};
+  }
+
+ private:
+  bool is_over(const Nemesis& nemesis, Clock::duration elapsed) {
+    return elapsed >= options_.longest ||
+           (tally_.count() >= options_.acquisitions && nemesis.total() >= options_.faults);
+  }
+
+  void print_progress(const Nemesis& nemesis, Clock::duration elapsed) {
+    const auto counts = nemesis.counts();
+    const auto count = [&](const char* kind) { return counts.contains(kind) ? counts.at(kind) : 0; };
+    std::printf("%5.0f s  %lld acquisitions, %d faults (%d long pauses of clients, %d leaders killed)\n",
+                std::chrono::duration<double>{elapsed}.count(), static_cast<long long>(tally_.count()), nemesis.total(),
+                count("client_paused_beyond_timeout"), count("leader_killed") + count("majority_killed"));
+    std::fflush(stdout);
+  }
+
+  CampaignOptions options_;
+  Log log_{options_.directory / "faults"};
+  Cluster cluster_{options_.servers};  // first: the others are to be in the same network
+  test::Process register_{"/proc/self/exe", {"register", "--log", (options_.directory / "register").string()}};
+  std::uint16_t port_ = static_cast<std::uint16_t>(std::stoi(register_.line()));
+  Tally tally_{options_.directory / "register"};
+  std::optional<Fleet> fleet_{};
+};
+
+}  // namespace
+
+CampaignOutcome run_campaign(const CampaignOptions& options) { return Campaign{options}.run(); }
+
+}  // namespace zklock::chaos

@@ -1,0 +1,115 @@
+// I6 and I7: everything comes to its end, once and in time.
+#include "judge.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace zklock::chaos {
+namespace {
+
+using Key = std::pair<int, std::int64_t>;
+
+struct Operation {
+  std::optional<Record> invoked{};
+  std::optional<Record> granted{};
+  int outcomes = 0;  ///< refusals, and grants of one token
+  int ends = 0;
+  bool goes_on = false;  ///< after its end
+};
+
+std::map<Key, Operation> operations_of(const Evidence& evidence) {
+  std::map<Key, Operation> all;
+  for (const Record& each : evidence.users) {
+    if (each.operation == 0) continue;
+    Operation& operation = all[{each.process, each.operation}];
+    if (operation.ends > 0 && each.event != Event::lost) operation.goes_on = true;
+    if (each.event == Event::invoked) operation.invoked = each;
+    if (each.event == Event::refused) ++operation.outcomes;
+    if (each.event == Event::granted) {
+      if (!operation.granted) ++operation.outcomes;  // several permits, or locks, are one outcome
+      operation.granted = each;
+    }
+    if (each.event == Event::refused || each.event == Event::granted) {
+      if (!operation.granted) operation.granted = each;
+    }
+    if (each.event == Event::finished) ++operation.ends;
+  }
+  return all;
+}
+
+/// How long the next in line waited once nobody kept it out; nothing: it did not wait, or nobody knows.
+std::optional<std::pair<Interval, const Hold*>> hand_over(const Evidence& evidence, const Hold& hold) {
+  const Node* node = evidence.history.find(evidence.node_of(hold.granted));
+  if (!node || node->became_first_at < 0 || hold.granted.at <= node->became_first_at) return std::nullopt;
+  return std::pair{Interval{node->became_first_at, hold.granted.at}, &hold};
+}
+
+std::int64_t length_of(const Evidence& evidence, const Interval& when, int process) {
+  return when.end - when.begin - evidence.stopped(process, when).count();
+}
+
+}  // namespace
+
+double longest_hand_over(const Evidence& evidence) {
+  std::int64_t longest = 0;
+  for (const auto& [token, hold] : evidence.holds)
+    if (const auto wait = hand_over(evidence, hold); wait && evidence.is_quiet(wait->first))
+      longest = std::max(longest, wait->first.end - wait->first.begin);
+  return static_cast<double>(longest) / 1'000;
+}
+
+std::vector<Violation> check_liveness(const Evidence& evidence) {
+  std::vector<Violation> found;
+  for (const auto& [token, hold] : evidence.holds) {
+    const auto wait = hand_over(evidence, hold);
+    if (!wait) continue;
+    const auto limit = evidence.is_quiet(wait->first) ? evidence.bounds.hand_over : evidence.bounds.troubled_hand_over;
+    const std::int64_t length = length_of(evidence, wait->first, hold.granted.process);
+    if (length > limit.count() && length > (limit + 2 * evidence.lateness(wait->first)).count())
+      found.push_back({"the first in line waited for " + std::to_string(length / 1'000) + " ms",
+                       {token},
+                       hold.granted.process,
+                       hold.granted.operation});
+  }
+  std::map<int, std::int64_t> working;
+  for (const Record& each : evidence.users) working[each.process] = each.at;
+  for (const auto& [process, last] : working)
+    if (!evidence.was_killed(process) && !evidence.drained.contains(process))
+      found.push_back({"a process does not come to its end", {}, process});
+  std::map<Key, std::int64_t> ends;
+  for (const Record& each : evidence.users)
+    if (each.event == Event::refused || each.event == Event::granted)
+      ends.emplace(Key{each.process, each.operation}, each.at);
+  for (const Record& each : evidence.users) {
+    const auto end = ends.find({each.process, each.operation});
+    if (each.event != Event::invoked || each.limit < 0 || end == ends.end()) continue;
+    const auto limit = (each.limit == 0 ? evidence.bounds.one_try : std::chrono::microseconds{each.limit * 1'000}) +
+                       evidence.bounds.tolerance;
+    const std::int64_t length = length_of(evidence, {each.at, end->second}, each.process);
+    if (length > limit.count() && length > (limit + 2 * evidence.lateness({each.at, end->second})).count())
+      found.push_back({"an acquire of at most " + std::to_string(each.limit) + " ms has taken " +
+                           std::to_string(length / 1'000) + " ms",
+                       {},
+                       each.process,
+                       each.operation});
+  }
+  return found;
+}
+
+std::vector<Violation> check_outcomes(const Evidence& evidence) {
+  std::vector<Violation> found;
+  for (const auto& [key, operation] : operations_of(evidence)) {
+    const auto [process, number] = key;
+    const bool may_be_unfinished = evidence.was_killed(process);
+    const bool none = operation.outcomes == 0 || operation.ends == 0;
+    if ((none && !may_be_unfinished) || operation.outcomes > 1 || operation.ends > 1 || operation.goes_on)
+      found.push_back({"an operation has " + std::to_string(operation.outcomes) + " outcomes and " +
+                           std::to_string(operation.ends) + " ends" + (operation.goes_on ? ", and goes on" : ""),
+                       {},
+                       process,
+                       number});
+  }
+  return found;
+}
+
+}  // namespace zklock::chaos

@@ -1,0 +1,134 @@
+// I8 to I15: what is left behind, and what is done besides.
+#include "judge.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <regex>
+
+namespace zklock::chaos {
+namespace {
+
+/// What was measured of each process, first and last.
+std::map<int, std::pair<std::int64_t, std::int64_t>> first_and_last(const std::vector<Record>& records,
+                                                                    const std::string& what) {
+  std::map<int, std::pair<std::int64_t, std::int64_t>> all;
+  for (const Record& each : records)
+    if (each.event == Event::measured && each.reason == what)
+      all.emplace(each.process, std::pair{each.number, each.number}).first->second.second = each.number;
+  return all;
+}
+
+/// By the word of most of the servers: after a restart one may have what the others, and its own log, do not
+/// (docs/reliability.md, what it has found).
+std::vector<Violation> check_nothing_is_left(const Evidence& evidence, const std::string& what) {
+  std::vector<std::int64_t> counts;
+  for (const Record& each : evidence.faults)
+    if (each.event == Event::measured && each.reason == what) counts.push_back(each.number);
+  std::ranges::sort(counts);
+  const std::int64_t count = counts.empty() ? 0 : counts[counts.size() / 2];
+  if (count == 0) return {};
+  return {Violation{.what = what + " is " + std::to_string(count) + " when all is over"}};
+}
+
+}  // namespace
+
+std::vector<Violation> check_nodes(const Evidence& evidence) {
+  std::vector<Violation> found = check_nothing_is_left(evidence, "zk_ephemerals_count");
+  for (const auto& [token, node] : evidence.history.nodes())
+    if (node.end == Node::End::none && !evidence.operators.contains(node.session))
+      found.push_back({"a node is left", {token}});
+  for (const auto& [one, other] : evidence.history.twins())
+    found.push_back({"one attempt has two nodes at once", {one, other}});
+  return found;
+}
+
+std::vector<Violation> check_deleters(const Evidence& evidence) {
+  std::vector<Violation> found;
+  for (const auto& [token, node] : evidence.history.nodes())
+    if (node.end == Node::End::by_another && !evidence.operators.contains(node.remover))
+      found.push_back({"a node was deleted by a session that had not made it", {token}});
+  return found;
+}
+
+std::vector<Violation> check_watches(const Evidence& evidence) {
+  return check_nothing_is_left(evidence, "zk_watch_count");
+}
+
+std::vector<Violation> check_node_data(const Evidence& evidence) {
+  static const std::regex form{"([^:]+):([1-9][0-9]*)"};
+  std::vector<Violation> found;
+  for (const DataWrite& each : evidence.history.writes()) {
+    const Node* node = evidence.history.find(each.token);
+    std::smatch before, after;
+    const bool is_fine = node && each.session == node->session && std::regex_match(each.before, before, form) &&
+                         std::regex_match(each.after, after, form) && before[1] == after[1];
+    if (!is_fine && !evidence.operators.contains(each.session))
+      found.push_back({"a node's data became '" + each.after + "'", {each.token}});
+  }
+  return found;
+}
+
+std::vector<Violation> check_resources(const Evidence& evidence) {
+  constexpr std::int64_t in_passing = 3;  // a connection that is being made, a session that is being closed
+  std::vector<Violation> found;
+  for (const char* what : {"descriptors", "threads"})
+    for (const auto& [process, values] : first_and_last(evidence.users, what))
+      if (evidence.drained.contains(process) && values.second > values.first + in_passing)
+        found.push_back({std::string{what} + " have grown from " + std::to_string(values.first) + " to " +
+                             std::to_string(values.second),
+                         {},
+                         process});
+  return found;
+}
+
+std::vector<Violation> check_retries(const Evidence& evidence) {
+  std::vector<Violation> found;
+  std::map<int, Record> last;
+  std::int64_t requests = 0;
+  for (const Record& each : evidence.faults) {
+    if (each.event != Event::measured) continue;
+    if (each.reason == "requests") requests = each.number;
+    if (each.reason != "connections") continue;
+    if (const auto before = last.find(each.process); before != last.end()) {
+      const double seconds = std::max(1.0, static_cast<double>(each.at - before->second.at) / 1e6);
+      const double made = static_cast<double>(each.number - before->second.number);
+      if (made / seconds > static_cast<double>(evidence.bounds.connections_a_second))
+        found.push_back(
+            {std::to_string(each.number - before->second.number) + " connections in a second", {}, each.process});
+    }
+    last[each.process] = each;
+  }
+  const auto asked =
+      std::ranges::count_if(evidence.users, [](const Record& each) { return each.event == Event::invoked; });
+  if (static_cast<double>(requests) >
+      evidence.bounds.requests_an_acquisition * static_cast<double>(std::max<std::int64_t>(asked, 1)))
+    found.push_back({std::to_string(requests) + " requests for " + std::to_string(asked) + " acquires"});
+  return found;
+}
+
+std::vector<Violation> check_isolation(const Evidence& evidence) {
+  std::vector<Violation> found;
+  for (const auto& [process, values] : first_and_last(evidence.users, "changes_of_the_host"))
+    if (values.second != 0) found.push_back({"something of the process has changed that is not ours", {}, process});
+  return found;
+}
+
+std::vector<Violation> check_loop(const Evidence& evidence) {
+  constexpr std::size_t hiccups = 3;  // of a machine that is shared with others; a library's come again and again
+  std::vector<Violation> found;
+  for (const Record& each : evidence.users) {
+    if (each.event != Event::stalled) continue;
+    const Interval when{each.at - each.number * 1'000 - evidence.bounds.tolerance.count(), each.at};
+    // When others stand still, too, or a thread that has nothing to do oversleeps, it is the machine.
+    const bool is_alone = std::ranges::none_of(evidence.users, [&](const Record& other) {
+      return other.event == Event::stalled && other.process != each.process && std::abs(other.at - each.at) < 100'000;
+    });
+    if (is_alone && evidence.stopped(each.process, when).count() == 0 && evidence.lateness(when).count() == 0)
+      found.push_back({"the I/O thread was busy for " + std::to_string(each.number) + " ms", {}, each.process});
+  }
+  if (found.size() <= hiccups) found.clear();
+  return found;
+}
+
+}  // namespace zklock::chaos

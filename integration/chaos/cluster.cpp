@@ -1,0 +1,67 @@
+#include "cluster.hpp"
+
+namespace zklock::chaos {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::unique_ptr<test::Network> network_if_any(int hosts) {
+  try {
+    return std::make_unique<test::Network>(static_cast<std::size_t>(hosts));
+  } catch (const test::NetworkUnavailable&) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+Cluster::Cluster(int servers) {
+  testing::TestServerOptions options{.tick = tick,
+                                     .container_check = 50ms,
+                                     .start_timeout = 60s,
+                                     .jvm_options = {"-Dzookeeper.preAllocSize=1024"}};  // of the logs: we copy them
+  if (servers == 1) {
+    single_.emplace(options);
+    return;
+  }
+  network_ = network_if_any(servers);
+  testing::TestEnsembleOptions all{.init_limit = 10, .sync_limit = 10, .server = options};
+  if (network_) {
+    all.addresses = network_->addresses();
+    all.launchers = network_->launchers();
+  }
+  ensemble_.emplace(all);
+}
+
+std::vector<Cluster::Address> Cluster::addresses() const {
+  std::vector<Address> all;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const std::string text = server(i).connect_string();
+    all.push_back({text.substr(0, text.rfind(':')), server(i).port()});
+  }
+  return all;
+}
+
+std::string Cluster::connect_string() const {
+  return ensemble_ ? ensemble_->connect_string() : single_->connect_string();
+}
+
+void Cluster::wait_quorum() const {
+  if (ensemble_) ensemble_->wait_quorum();
+}
+
+void Cluster::end_session(std::int64_t id, std::string_view password) {
+  ensemble_ ? ensemble_->end_session(id, password) : single_->end_session(id, password);
+}
+
+void Cluster::stop_and_keep_logs(const std::filesystem::path& directory) {
+  for (std::size_t i = 0; i < size(); ++i) {
+    server(i).stop();
+    for (const auto& entry : std::filesystem::recursive_directory_iterator{server(i).directory()})
+      if (entry.path().filename().string().starts_with("log.") && entry.path().parent_path().filename() == "version-2")
+        std::filesystem::copy_file(
+            entry.path(), directory / ("log." + std::to_string(i) + "." + entry.path().filename().string().substr(4)));
+  }
+}
+
+}  // namespace zklock::chaos

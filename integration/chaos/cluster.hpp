@@ -1,0 +1,60 @@
+// The servers of a campaign, one or three.
+#pragma once
+
+#include "support/network.hpp"
+
+#include <zklock/testing/test_ensemble.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zklock::chaos {
+
+inline constexpr std::chrono::milliseconds tick{200};
+
+/// Three are in network namespaces of their own, if this process may make some, so that the links between them can be
+/// cut.
+///
+/// Threads: those that its own thread has started; one at a time, but for `addresses`.
+class Cluster {
+ public:
+  explicit Cluster(int servers);
+
+  struct Address {
+    std::string host;
+    std::uint16_t port;
+  };
+  [[nodiscard]] std::vector<Address> addresses() const;
+  [[nodiscard]] std::string connect_string() const;
+  [[nodiscard]] std::size_t size() const noexcept { return ensemble_ ? ensemble_->size() : 1; }
+  [[nodiscard]] testing::TestServer& server(std::size_t index) {
+    return ensemble_ ? ensemble_->server(index) : *single_;
+  }
+  [[nodiscard]] const testing::TestServer& server(std::size_t index) const {
+    return ensemble_ ? ensemble_->server(index) : *single_;
+  }
+  [[nodiscard]] std::size_t leader() const { return ensemble_ ? ensemble_->leader() : 0; }
+  void wait_quorum() const;
+
+  [[nodiscard]] bool can_cut_links() const noexcept { return network_ != nullptr; }
+  void cut_off(std::size_t index) { network_->cut_off(index); }
+  void rejoin(std::size_t index) { network_->rejoin(index); }
+
+  void end_session(std::int64_t id, std::string_view password);
+  /// Ends the servers in good order and copies their transaction logs, "log.<server>.<zxid>".
+  void stop_and_keep_logs(const std::filesystem::path& directory);
+
+ private:
+  std::unique_ptr<test::Network> network_;
+  std::optional<testing::TestEnsemble> ensemble_;
+  std::optional<testing::TestServer> single_;
+};
+
+}  // namespace zklock::chaos

@@ -1,0 +1,125 @@
+#include "fleet.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+
+namespace zklock::chaos {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Who has ended hears nothing; its log tells.
+void tell(const test::Process& program, const char* word) {
+  try {
+    program.say(word);
+  } catch (const std::system_error&) {
+  }
+}
+
+}  // namespace
+
+Fleet::Fleet(const Cluster& cluster, const FleetOptions& options, std::uint16_t register_port)
+    : options_{options}, register_port_{register_port} {
+  const auto servers = cluster.addresses();
+  for (std::size_t i = 0; i < options.workers; ++i) {
+    Member& member = members_.emplace_back();
+    for (std::size_t s = 0; s < servers.size(); ++s)
+      member.links.push_back(
+          std::make_unique<test::FrameProxy>(servers[s].port, servers[s].host, "127.0.0." + std::to_string(s + 1)));
+    start(member);
+  }
+  for (const Member& member : members_) static_cast<void>(member.program->line());  // "working"
+}
+
+void Fleet::start(Member& member) {
+  member.process = ++last_process_;
+  std::string servers;
+  for (const auto& link : member.links) servers += (servers.empty() ? "" : ",") + link->address();
+  if (member.process % 4 == 0) servers += "," + black_hole_.address();
+  member.log = options_.directory / ("worker." + std::to_string(member.process));
+  const auto number = [](auto value) { return std::to_string(value); };
+  member.program = std::make_unique<test::Process>(
+      "/proc/self/exe",
+      std::vector<std::string>{
+          "work", "--connect", servers, "--log", member.log.string(), "--register", number(register_port_), "--process",
+          number(member.process), "--users", number(options_.users), "--seed",
+          number(options_.seed * 1'000 + static_cast<std::uint64_t>(member.process) * 10), "--timeout",
+          number(options_.session_timeout.count()), "--long-stays", number(options_.long_stays)});
+}
+
+int Fleet::process(std::size_t member) const {
+  const std::scoped_lock lock{mutex_};
+  return members_[member].process;
+}
+
+void Fleet::signal(std::size_t member, int number) const {
+  const std::scoped_lock lock{mutex_};
+  members_[member].program->signal(number);
+}
+
+void Fleet::replace_dead() {
+  const std::scoped_lock lock{mutex_};
+  for (Member& member : members_)
+    if (member.program->has_ended()) start(member);
+}
+
+std::optional<std::pair<std::int64_t, std::string>> Fleet::session(std::size_t member) const {
+  std::ifstream file{options_.directory / ("worker." + std::to_string(process(member)) + ".session")};
+  std::int64_t id = 0;
+  file >> id;
+  file.get();
+  std::string password{std::istreambuf_iterator<char>{file}, {}};
+  if (id == 0 || password.size() != 16) return std::nullopt;
+  return std::pair{id, std::move(password)};
+}
+
+std::vector<test::FrameProxy*> Fleet::links_of(std::size_t member) const {
+  std::vector<test::FrameProxy*> all;
+  for (const auto& link : members_[member].links) all.push_back(link.get());
+  return all;
+}
+
+std::vector<test::FrameProxy*> Fleet::links_to(std::size_t server) const {
+  std::vector<test::FrameProxy*> all;
+  for (const Member& member : members_) all.push_back(member.links[server].get());
+  return all;
+}
+
+void Fleet::drain() {
+  for (const Member& member : members_) tell(*member.program, "drain");
+  const auto has_drained = [](const Member& member) {
+    return std::filesystem::exists(member.log.string() + ".drained") || member.program->has_ended();
+  };
+  if (test::eventually([&] { return std::ranges::all_of(members_, has_drained); }, 60s)) return;
+  for (Member& member : members_)
+    if (!has_drained(member)) member.program.reset();
+}
+
+void Fleet::quit() {
+  for (const Member& member : members_)
+    if (member.program) tell(*member.program, "quit");
+  for (const Member& member : members_)
+    if (member.program) static_cast<void>(member.program->wait());
+}
+
+void Fleet::note_connections(const Log& log) const {
+  for (const Member& member : members_) {
+    int count = 0;
+    for (const auto& link : member.links) count += link->connections() + link->refusals();
+    log.write({.event = Event::measured, .process = member.process, .number = count, .reason = "connections"});
+  }
+}
+
+void Fleet::note_requests(const Log& log) const {
+  std::int64_t count = 0;
+  for (const Member& member : members_)
+    for (const auto& link : member.links)
+      for (int opcode = 1; opcode <= 106; ++opcode)
+        if (test::Opcode{opcode} != test::Opcode::ping) count += link->requests(test::Opcode{opcode});
+  log.write({.event = Event::measured, .number = count, .reason = "requests"});
+}
+
+}  // namespace zklock::chaos

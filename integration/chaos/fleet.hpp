@@ -1,0 +1,79 @@
+// The lock users' processes, and the links that they have to the servers.
+#pragma once
+
+#include "cluster.hpp"
+#include "record.hpp"
+#include "support/frame_proxy.hpp"
+#include "support/ports.hpp"
+#include "support/process.hpp"
+#include "worker.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zklock::chaos {
+
+struct FleetOptions {
+  std::size_t workers = 8;
+  int users = 3;  ///< of each
+  std::uint64_t seed = 1;
+  std::chrono::milliseconds session_timeout{2'000};
+  std::uint64_t long_stays = 3;
+  std::filesystem::path directory{};
+};
+
+/// A process and its own links to each server. One in four has, besides, an address whose queue of connections is full.
+///
+/// Threads: what is said so, any; the rest is for the one that made it, with which the workers end.
+class Fleet {
+ public:
+  Fleet(const Cluster& cluster, const FleetOptions& options, std::uint16_t register_port);
+
+  [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
+  // any thread
+  /// The number in the logs.
+  [[nodiscard]] int process(std::size_t member) const;
+  void signal(std::size_t member, int number) const;
+  /// Its client's session; nothing: it has none.
+  [[nodiscard]] std::optional<std::pair<std::int64_t, std::string>> session(std::size_t member) const;
+
+  /// The links of one, or all links to one server.
+  [[nodiscard]] std::vector<test::FrameProxy*> links_of(std::size_t member) const;
+  [[nodiscard]] std::vector<test::FrameProxy*> links_to(std::size_t server) const;
+
+  /// Starts others in the place of those that have ended.
+  void replace_dead();
+  /// Lets all users come to their end. Those processes that do not in a minute are killed.
+  void drain();
+  /// Ends the processes.
+  void quit();
+
+  /// Notes how many connections each has made, and at the end how many requests all have.
+  void note_connections(const Log& log) const;
+  void note_requests(const Log& log) const;
+
+ private:
+  struct Member {
+    int process = 0;
+    std::filesystem::path log{};
+    std::vector<std::unique_ptr<test::FrameProxy>> links{};
+    std::unique_ptr<test::Process> program{};
+  };
+  void start(Member& member);
+
+  FleetOptions options_;
+  std::uint16_t register_port_;
+  test::BlackHolePort black_hole_;
+  int last_process_ = 0;
+  mutable std::mutex mutex_;  // of who is at work
+  std::vector<Member> members_;
+};
+
+}  // namespace zklock::chaos

@@ -1,0 +1,168 @@
+#include "history.hpp"
+
+#include "layout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace zklock::chaos {
+namespace {
+
+std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// What all nodes of one attempt begin with, "_c_<uuid>-"; empty: it has no such thing.
+std::string protection_of(const std::string& path) {
+  const std::string name = name_of(path);
+  return name.starts_with("_c_") ? name.substr(0, 40) : std::string{};
+}
+
+/// As parse_lock_node, but on its own: the judge believes nothing that the library says.
+std::optional<LockNode> place_of(const std::string& path) {
+  constexpr std::size_t digits = 10;
+  constexpr std::array<std::pair<std::string_view, LockKind>, 4> markers{{{"lock-", LockKind::mutex},
+                                                                          {"__READ__", LockKind::read},
+                                                                          {"__WRIT__", LockKind::write},
+                                                                          {"lease-", LockKind::permit}}};
+  const std::string name = name_of(path);
+  if (name.size() < digits) return std::nullopt;
+  const std::string number = name.substr(name.size() - digits);
+  if (number.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  for (const auto& [marker, kind] : markers)
+    if (name.substr(0, name.size() - digits).ends_with(marker))
+      return LockNode{kind, static_cast<std::int32_t>(std::stol(number))};
+  return std::nullopt;
+}
+
+/// Of two in one line. A reader has the number of the writer that it is beside.
+bool is_kept_out_by(const LockNode& behind, const LockNode& ahead) {
+  const bool are_mutexes = behind.kind == LockKind::mutex;
+  if (are_mutexes != (ahead.kind == LockKind::mutex) || ahead.sequence >= behind.sequence) return false;
+  return ahead.kind != LockKind::read || behind.kind != LockKind::read;
+}
+
+}  // namespace
+
+History::History(const std::vector<ServerTransaction>& transactions) {
+  for (const ServerTransaction& each : transactions) apply(each);
+}
+
+const Node* History::find(std::int64_t token) const {
+  const auto found = nodes_.find(token);
+  return found == nodes_.end() ? nullptr : &found->second;
+}
+
+const Node* History::beside(std::int64_t writer) const {
+  const Node* ahead = find(writer);
+  if (!ahead || ahead->place.kind != LockKind::write) return nullptr;
+  for (auto each = nodes_.upper_bound(writer); each != nodes_.end(); ++each) {
+    const Node& node = each->second;
+    if (ahead->removed != 0 && node.created > ahead->removed) break;
+    const bool is_it = node.line == ahead->line && node.session == ahead->session &&
+                       node.place == LockNode{LockKind::read, ahead->place.sequence};
+    if (is_it) return &node;
+  }
+  return nullptr;
+}
+
+void History::apply(const ServerTransaction& transaction) {
+  if (transaction.closes_session) {
+    const auto mine = ephemerals_.extract(transaction.session);
+    if (mine)
+      for (const std::string& path : mine.mapped()) remove(transaction, path);
+    return;
+  }
+  const auto& changes = transaction.changes;
+  const bool is_mark =
+      changes.size() == 2 && changes.front().kind == Change::Kind::check && changes.back().path == chaos::marks;
+  if (is_mark) return mark(transaction, changes.front().path);
+  for (const Change& change : changes) {
+    if (change.kind == Change::Kind::create) create(transaction, change);
+    if (change.kind == Change::Kind::remove) remove(transaction, change.path);
+    if (change.kind == Change::Kind::set_data) {
+      auto& line = lines_[parent_of(change.path)];
+      if (const auto found = line.find(change.path); found != line.end()) {
+        writes_.push_back(
+            {transaction.zxid, found->second.token, transaction.session, found->second.data, change.data});
+        found->second.data = change.data;
+      }
+    }
+  }
+}
+
+void History::create(const ServerTransaction& transaction, const Change& change) {
+  const auto place = place_of(change.path);
+  const std::string line = parent_of(change.path);
+  if (!place || !line.starts_with(locks)) {
+    parents_[change.path] = transaction.zxid;
+    return;
+  }
+  if (change.is_ephemeral) ephemerals_[transaction.session].push_back(change.path);
+  Node node{.path = change.path,
+            .line = line,
+            .incarnation = parents_[line],
+            .place = *place,
+            .session = transaction.session,
+            .created = transaction.zxid,
+            .created_at = transaction.at};
+  if (const std::string own = protection_of(change.path); !own.empty())
+    for (const auto& [path, other] : lines_[line])
+      if (protection_of(path) == own) twins_.emplace_back(other.token, node.created);
+  lines_[line][change.path] = {transaction.zxid, false, change.data};
+  nodes_[transaction.zxid] = std::move(node);
+  see_who_is_first(line, transaction.at);
+}
+
+void History::remove(const ServerTransaction& transaction, const std::string& path) {
+  const std::string line = parent_of(path);
+  auto& all = lines_[line];
+  const auto found = all.find(path);
+  if (found == all.end()) return;
+  Node& node = nodes_[found->second.token];
+  node.kept_out_by = ahead_of(node);
+  node.removed = transaction.zxid;
+  node.removed_at = transaction.at;
+  node.remover = transaction.session;
+  node.end = transaction.closes_session            ? Node::End::with_session
+             : transaction.session == node.session ? Node::End::by_owner
+                                                   : Node::End::by_another;
+  all.erase(found);
+  if (!transaction.closes_session) std::erase(ephemerals_[node.session], path);
+  see_who_is_first(line, transaction.at);
+}
+
+void History::mark(const ServerTransaction& transaction, const std::string& path) {
+  auto& line = lines_[parent_of(path)];
+  const auto found = line.find(path);
+  if (found == line.end()) return;  // the server checks that it is there
+  const Node& node = nodes_[found->second.token];
+  Mark made{.zxid = transaction.zxid, .token = node.created};
+  if (node.place.kind == LockKind::permit) {
+    for (const auto& [other, live] : line)
+      if (live.is_marked) made.against.push_back(live.token);
+  } else {
+    made.against = ahead_of(node);
+  }
+  found->second.is_marked = true;
+  marks_.push_back(std::move(made));
+}
+
+void History::see_who_is_first(const std::string& line, std::int64_t at) {
+  for (const auto& [path, live] : lines_[line]) {
+    Node& node = nodes_[live.token];
+    if (node.became_first_at < 0 && node.place.kind != LockKind::permit && ahead_of(node).empty())
+      node.became_first_at = at;
+  }
+}
+
+std::vector<std::int64_t> History::ahead_of(const Node& node) const {
+  std::vector<std::int64_t> ahead;
+  if (node.place.kind == LockKind::permit) return ahead;
+  for (const auto& [path, live] : lines_.at(node.line))
+    if (live.token != node.created && is_kept_out_by(node.place, nodes_.at(live.token).place))
+      ahead.push_back(live.token);
+  return ahead;
+}
+
+}  // namespace zklock::chaos

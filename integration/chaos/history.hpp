@@ -1,0 +1,88 @@
+// What the servers' transactions say of the locks: who stood in which line, and who was first, at every transaction.
+#pragma once
+
+#include "transactions.hpp"
+
+#include <zklock/recipes/lock_node.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zklock::chaos {
+
+/// A node in a lock's line, or among a semaphore's leases, and its life.
+struct Node {
+  enum class End { none, by_owner, with_session, by_another };
+
+  std::string path{};
+  std::string line{};            ///< its parent
+  std::int64_t incarnation = 0;  ///< the transaction that made that: numbers begin again with each
+  LockNode place{};
+  std::int64_t session = 0;
+  std::int64_t created = 0;  ///< the transaction: the fencing token
+  std::int64_t created_at = 0;
+  std::int64_t removed = 0;
+  std::int64_t removed_at = 0;
+  End end = End::none;
+  std::int64_t remover = 0;                 ///< a session
+  std::int64_t became_first_at = -1;        ///< when nobody kept it out any more; -1: never, or it is a permit
+  std::vector<std::int64_t> kept_out_by{};  ///< at its end: nodes, by their tokens
+};
+
+/// A transaction by a lock's holder, behind the guard of its lease.
+struct Mark {
+  std::int64_t zxid = 0;
+  std::int64_t token = 0;
+  /// Who ought to have kept it out: those ahead in line; of a permit, the others that somebody has marked. By tokens.
+  std::vector<std::int64_t> against{};
+};
+
+struct DataWrite {
+  std::int64_t zxid = 0;
+  std::int64_t token = 0;
+  std::int64_t session = 0;
+  std::string before{};
+  std::string after{};
+};
+
+class History {
+ public:
+  History() = default;
+  explicit History(const std::vector<ServerTransaction>& transactions);
+
+  [[nodiscard]] const std::map<std::int64_t, Node>& nodes() const noexcept { return nodes_; }
+  [[nodiscard]] const Node* find(std::int64_t token) const;
+  /// The reader's node beside that writer's, whose token it has; null: there is none.
+  [[nodiscard]] const Node* beside(std::int64_t writer) const;
+  [[nodiscard]] const std::vector<Mark>& marks() const noexcept { return marks_; }
+  [[nodiscard]] const std::vector<DataWrite>& writes() const noexcept { return writes_; }
+  /// Two that lived at once though one attempt made both.
+  [[nodiscard]] const std::vector<std::pair<std::int64_t, std::int64_t>>& twins() const noexcept { return twins_; }
+
+ private:
+  struct Live {
+    std::int64_t token;
+    bool is_marked = false;
+    std::string data;
+  };
+
+  void apply(const ServerTransaction& transaction);
+  void create(const ServerTransaction& transaction, const Change& change);
+  void remove(const ServerTransaction& transaction, const std::string& path);
+  void mark(const ServerTransaction& transaction, const std::string& path);
+  void see_who_is_first(const std::string& line, std::int64_t at);
+  [[nodiscard]] std::vector<std::int64_t> ahead_of(const Node& node) const;
+
+  std::map<std::int64_t, Node> nodes_;
+  std::map<std::string, std::map<std::string, Live>> lines_;  // by the parent's path, then by the node's
+  std::map<std::string, std::int64_t> parents_;
+  std::map<std::int64_t, std::vector<std::string>> ephemerals_;
+  std::vector<Mark> marks_;
+  std::vector<DataWrite> writes_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> twins_;
+};
+
+}  // namespace zklock::chaos

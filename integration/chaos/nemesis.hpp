@@ -1,0 +1,86 @@
+// What goes wrong in a campaign.
+#pragma once
+
+#include "cluster.hpp"
+#include "fleet.hpp"
+#include "record.hpp"
+
+#include <zklock/client.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace zklock::chaos {
+
+/// Four lanes of faults, each one after the other and with dice of its own: what happens to the processes, to their
+/// links, to the servers and sessions, and what an operator does to nodes. The same seed gives each lane the same
+/// faults in the same order; how they meet the users is up to the machine.
+///
+/// Threads: its own.
+class Nemesis {
+ public:
+  struct Options {
+    std::uint64_t seed;
+    std::chrono::milliseconds session_timeout;
+    std::chrono::milliseconds rest;  ///< between two faults of a lane, in the mean
+  };
+  Nemesis(Cluster& cluster, Fleet& fleet, const Log& log, const Options& options);
+  ~Nemesis();
+  Nemesis(const Nemesis&) = delete;
+
+  /// Ends the lanes, each after what it is at, and heals all.
+  void stop();
+  /// How often each kind of fault has happened.
+  [[nodiscard]] std::map<std::string, int> counts() const;
+  [[nodiscard]] int total() const;
+  /// Why a lane has ended by itself: the campaign is worth nothing then. Empty: none has.
+  [[nodiscard]] std::string failure() const;
+
+ private:
+  enum Lane { processes, links, servers, operators };
+  using Dice = std::mt19937_64;
+
+  void run(Lane lane);
+  void harm_process(Dice& dice);
+  void harm_links(Dice& dice);
+  void harm_servers(Dice& dice);
+  void pause_server(Dice& dice);
+  void kill_servers(Dice& dice);
+  void cut_off_server(Dice& dice);
+  void end_session(Dice& dice);
+  void operate(Dice& dice);
+  void delete_some_node(Dice& dice);
+  void add_stranger(Dice& dice);
+
+  /// Notes it, does it, waits, undoes it.
+  template <class Begin, class End>
+  void inflict(const std::string& kind, std::int64_t target, std::chrono::milliseconds length, Begin begin, End end);
+  void note(Event event, const std::string& kind, std::int64_t target);
+  void count(const std::string& kind);
+  /// False when it is time to stop.
+  bool wait(std::chrono::milliseconds length);
+  std::chrono::milliseconds some_pause(Dice& dice) const;
+  static std::uint64_t below(Dice& dice, std::uint64_t limit) { return dice() % limit; }
+
+  Cluster& cluster_;
+  Fleet& fleet_;
+  const Log& log_;
+  Options options_;
+  Client operator_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;
+  std::map<std::string, int> counts_;
+  std::string failure_;
+  std::vector<std::thread> lanes_;
+};
+
+}  // namespace zklock::chaos

@@ -1,0 +1,92 @@
+#include "report.hpp"
+
+#include "judge.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <span>
+#include <sstream>
+
+namespace zklock::chaos {
+namespace {
+
+constexpr std::size_t lines_shown = 60;
+
+std::string first_lines(const std::string& text) {
+  std::istringstream in{text};
+  std::string result, line;
+  for (std::size_t i = 0; i < lines_shown && std::getline(in, line); ++i) result += "      " + line + "\n";
+  return result;
+}
+
+template <class Map>
+std::string to_json(const Map& numbers) {
+  std::ostringstream json;
+  const char* separator = "";
+  json << '{';
+  for (const auto& [name, number] : numbers) {
+    json << separator << '"' << name << "\": " << number;
+    separator = ", ";
+  }
+  json << '}';
+  return std::move(json).str();
+}
+
+/// What is left behind: at the servers by the word of the worst of them, in the processes the most that any of them has more than at
+/// its start.
+std::map<std::string, std::int64_t> leaks_of(const Evidence& evidence) {
+  std::map<std::string, std::int64_t> leaks{{"watches", 0}, {"nodes", 0}, {"descriptors", 0}, {"threads", 0}};
+  for (const Record& each : evidence.faults) {
+    if (each.event != Event::measured) continue;
+    if (each.reason == "zk_watch_count") leaks["watches"] += each.number;
+    if (each.reason == "zk_ephemerals_count") leaks["nodes"] = std::max(leaks["nodes"], each.number);
+  }
+  for (const char* what : {"descriptors", "threads"}) {
+    std::map<int, std::int64_t> first;
+    for (const Record& each : evidence.users)
+      if (each.event == Event::measured && each.reason == what)
+        leaks[what] = std::max(leaks[what], each.number - first.emplace(each.process, each.number).first->second);
+  }
+  return leaks;
+}
+
+}  // namespace
+
+bool report(const CampaignOptions& options, const CampaignOutcome& outcome) {
+  const Evidence evidence = collect_evidence(options.directory);
+  std::map<std::string, std::size_t> violations;
+  bool fine = true;
+  std::printf("\n");
+  for (const Invariant& each : invariants()) {
+    const auto found = each.check(evidence);
+    violations[std::string{each.name}] = found.size();
+    std::printf("%-4s %6zu  %s\n", std::string{each.name}.c_str(), found.size(), std::string{each.sentence}.c_str());
+    if (found.empty()) continue;
+    fine = false;
+    const auto some = std::span{found}.first(std::min<std::size_t>(found.size(), 20));
+    std::vector<std::string> stories;
+    for (const Violation& one : some) stories.push_back(tell(evidence, one));
+    std::printf("%s", first_lines(std::ranges::min(stories, {}, &std::string::size)).c_str());
+  }
+  for (const Record& each : evidence.faults)
+    if (each.event == Event::measured && each.reason.starts_with("zk_") && each.number != 0)
+      std::printf("note: a server says that its %s is %lld\n", each.reason.c_str(),
+                  static_cast<long long>(each.number));
+  const auto acquisitions =
+      std::ranges::count_if(evidence.visits, [](const Record& each) { return each.event == Event::entered; });
+  std::ostringstream json;
+  json << "{\n  \"seed\": " << options.seed << ",\n  \"seconds\": " << outcome.seconds
+       << ",\n  \"acquisitions\": " << acquisitions << ",\n  \"faults\": " << to_json(outcome.faults)
+       << ",\n  \"violations\": " << to_json(violations)
+       << ",\n  \"transactions_checked\": " << evidence.history.nodes().size() + evidence.history.marks().size()
+       << ",\n  \"max_handoff_ms\": " << longest_hand_over(evidence)
+       << ",\n  \"leaks\": " << to_json(leaks_of(evidence)) << "\n}\n";
+  std::ofstream{options.directory / "results.json"} << json.str();
+  std::printf("\n%s", json.str().c_str());
+  std::fflush(stdout);
+  return fine;
+}
+
+}  // namespace zklock::chaos

@@ -1,0 +1,93 @@
+// One who wants locks of every kind, again and again.
+#pragma once
+
+#include "layout.hpp"
+#include "register.hpp"
+#include "support/await.hpp"
+
+#include <zklock/client.hpp>
+#include <zklock/recipes/inter_process_multi_lock.hpp>
+#include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/inter_process_semaphore.hpp>
+#include <zklock/recipes/inter_process_semaphore_mutex.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace zklock::chaos {
+
+/// What the users of a process share.
+struct Workplace {
+  const Client& client;
+  const Log& log;
+  int process;
+  std::uint16_t register_port;
+  std::chrono::milliseconds session_timeout;
+  std::uint64_t long_stays;  ///< of a thousand
+  std::atomic<std::int64_t> operations{0};
+  std::atomic<bool> closing_time{false};
+};
+
+/// A thread's worth of turns. The same seed gives the same turns; how they meet is up to the machine.
+class User {
+ public:
+  User(Workplace& workplace, std::uint64_t seed);
+  /// Until closing time.
+  void run();
+
+ private:
+  /// A lock that is held, by whatever holds it.
+  struct Held {
+    std::string lock;
+    Share share;
+    std::int64_t token;
+    std::int64_t operation;
+    std::function<bool()> is_lost;
+    std::function<error_code()> mark;                                // empty: cannot
+    std::function<void(std::function<void(error_code)>)> wait_lost;  // empty: cannot
+  };
+
+  std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
+  std::chrono::milliseconds some_patience();
+  std::string some_line(const std::string& kind);
+
+  void use_mutex();
+  void nest();
+  void read();
+  void write();
+  void downgrade();
+  void take_permits();
+  void use_semaphore_mutex();
+  void use_several();
+
+  /// Stands in line; sometimes thinks better of it. Notes how it begins and how it ends.
+  template <class Result, class Start>
+  std::optional<Result> acquire(std::int64_t operation, const std::string& kind, std::chrono::milliseconds limit,
+                                Start start);
+  /// The same for what blocks and says whether it has the lock.
+  template <class Block>
+  bool acquire_blocking(std::int64_t operation, const std::string& kind, Block block);
+
+  template <class Holder>
+  Held held_by(Holder& holder, std::string lock, Share share, std::int64_t operation);
+  void note_granted(const Held& held);
+  void visit(const std::vector<Held>& all);
+  void stay(const std::vector<Held>& all);
+  void note_lost(const Held& held);
+  void release(Lease lease, const Held& held);
+  template <class Release>
+  void release_blocking(const Held& held, Release release);
+  void note(Event event, std::int64_t operation, const std::string& reason = {}, std::int64_t limit = -1);
+
+  Workplace& workplace_;
+  std::mt19937_64 random_;
+  Access access_;
+};
+
+}  // namespace zklock::chaos

@@ -1,0 +1,64 @@
+#include "watchdog.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <fstream>
+#include <memory>
+
+#include <poll.h>
+
+namespace zklock::chaos {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto period = 20ms;
+constexpr auto tolerance = 50ms;
+
+/// How long this thread has waited for a processor.
+std::chrono::nanoseconds time_without_processor() {
+  std::ifstream file{"/proc/thread-self/schedstat"};
+  std::int64_t ran = 0, waited = 0;
+  file >> ran >> waited;
+  return std::chrono::nanoseconds{waited};
+}
+
+}  // namespace
+
+struct Watchdog::Shared {
+  Shared(const Log& l, int p) : log{l}, process{p} {}
+  void note(Event event, std::chrono::nanoseconds late) const {
+    const auto number = std::chrono::duration_cast<std::chrono::milliseconds>(late).count();
+    log.write({.event = event, .process = process, .number = number});
+  }
+  const Log& log;
+  int process;
+  std::atomic<bool> awaited{false};
+  std::chrono::nanoseconds waited{0};  // the I/O thread's
+};
+
+Watchdog::Watchdog(const Client& client, const Log& log, int process)
+    : client_{client}, shared_{std::make_shared<Shared>(log, process)}, thread_{[this] { run(); }} {}
+
+Watchdog::~Watchdog() {
+  over_ = true;
+  thread_.join();
+}
+
+void Watchdog::run() {
+  while (!over_) {
+    const auto asleep = Clock::now();
+    ::poll(nullptr, 0, static_cast<int>(period.count()));
+    const auto overslept = Clock::now() - asleep - period;  // nothing of the library's is in this
+    if (overslept > tolerance) shared_->note(Event::late, overslept);
+    if (shared_->awaited.exchange(true)) continue;
+    asio::post(client_.get_executor(), [shared = shared_, asked = Clock::now()] {
+      const auto waited = time_without_processor();
+      const auto late = Clock::now() - asked - (waited - std::exchange(shared->waited, waited));
+      shared->awaited = false;
+      if (late > tolerance) shared->note(Event::stalled, late);
+    });
+  }
+}
+
+}  // namespace zklock::chaos

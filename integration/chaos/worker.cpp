@@ -1,0 +1,118 @@
+#include "worker.hpp"
+
+#include "soak/growth.hpp"
+#include "user.hpp"
+#include "watchdog.hpp"
+
+#include <zklock/retry_policy.hpp>
+
+#include <clocale>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <thread>
+
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace zklock::chaos {
+namespace {
+
+using namespace std::chrono_literals;
+
+ClientConfig config_of(const WorkerOptions& options) {
+  return {.connect_string = options.connect_string,
+          .session_timeout = options.session_timeout,
+          .connection_timeout = 20s,
+          .retry = ExponentialBackoffRetry{.base = 20ms, .max_retries = 10},
+          .client_id = "worker-" + std::to_string(options.process)};
+}
+
+/// What a library has no business to change in its host.
+std::string describe_host() {
+  sigset_t blocked;
+  ::pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  struct sigaction pipe {};
+  ::sigaction(SIGPIPE, nullptr, &pipe);
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  std::string text = std::filesystem::current_path().string() + " " + std::setlocale(LC_ALL, nullptr) + " " +
+                     std::to_string(mask) + (pipe.sa_handler == SIG_DFL ? " default" : " changed");
+  for (int number = 1; number < NSIG; ++number) text += ::sigismember(&blocked, number) == 1 ? '1' : '0';
+  return text;
+}
+
+class Worker {
+ public:
+  explicit Worker(const WorkerOptions& options) : options_{options} {}
+
+  int run() {
+    static_cast<void>(client_.wait_connected(30s));
+    StateSubscription states = client_.subscribe([this](ConnectionState) { publish_session(); });
+    for (int i = 0; i < options_.users; ++i)
+      users_.push_back(std::make_unique<User>(workplace_, options_.seed + static_cast<std::uint64_t>(i)));
+    measure();
+    std::cout << "working" << std::endl;
+    {
+      const Watchdog watchdog{client_, log_, options_.process};
+      for (const auto& user : users_) threads_.emplace_back([&] { user->run(); });
+      wait_for("drain");
+      workplace_.closing_time = true;
+      for (std::thread& each : threads_) each.join();
+      // Releases in the background are to be done, too, before anybody counts.
+      static_cast<void>(client_.wait_connected(30s));
+    }
+    measure();
+    log_.write({.event = Event::drained, .process = options_.process});
+    std::ofstream{options_.log.string() + ".drained"};
+    wait_for("quit");
+    client_.close();
+    return 0;
+  }
+
+ private:
+  static void wait_for(const std::string& word) {
+    for (std::string line; std::getline(std::cin, line) && line != word;) {
+    }
+  }
+
+  /// Whoever wants to end our session finds it there.
+  void publish_session() const {
+    const SessionCredentials session = client_.session().credentials();
+    std::ofstream{options_.log.string() + ".next"} << session.id << '\n'
+                                                   << std::string{session.password.data(), session.password.size()};
+    std::filesystem::rename(options_.log.string() + ".next", options_.log.string() + ".session");
+  }
+
+  void measure() const {
+    note("descriptors", test::open_descriptors());
+    note("threads", test::running_threads());
+    note("kilobytes", test::resident_bytes() / 1'024);
+    note("changes_of_the_host", describe_host() == host_ ? 0 : 1);
+  }
+  void note(const char* what, std::int64_t number) const {
+    log_.write({.event = Event::measured, .process = options_.process, .number = number, .reason = what});
+  }
+
+  WorkerOptions options_;
+  std::string host_ = describe_host();
+  Log log_{options_.log};
+  Client client_{config_of(options_)};
+  Workplace workplace_{
+      client_, log_, options_.process, options_.register_port, options_.session_timeout, options_.long_stays};
+  std::vector<std::unique_ptr<User>> users_{};
+  std::vector<std::thread> threads_{};
+};
+
+}  // namespace
+
+int work(const WorkerOptions& options) {
+  std::signal(SIGPIPE, SIG_DFL);  // as in most programs: the library has to do without signals
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  return Worker{options}.run();
+}
+
+}  // namespace zklock::chaos

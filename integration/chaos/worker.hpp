@@ -1,0 +1,29 @@
+// A process of the campaign: a client, and threads that use locks by it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace zklock::chaos {
+
+struct WorkerOptions {
+  std::string connect_string{};
+  std::filesystem::path log{};
+  std::uint16_t register_port = 0;
+  int process = 0;
+  int users = 3;
+  std::uint64_t seed = 0;
+  std::chrono::milliseconds session_timeout{2'000};
+  /// So many of a thousand visits are longer than a session lasts without its servers.
+  std::uint64_t long_stays = 3;
+};
+
+/// Says "working" once it is connected. Then it is told "drain", by a line of input: the users come to the end of their
+/// turns, and it makes a file "<log>.drained". Then "quit", or the end of its input: it closes its client and returns.
+///
+/// Ends with its parent.
+int work(const WorkerOptions& options);
+
+}  // namespace zklock::chaos
