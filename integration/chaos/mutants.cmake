@@ -21,7 +21,7 @@ function(zklock_mutant name file words replacement)
   list(TRANSFORM sources REPLACE "^(.*/)?src/${file}$" "${copy}")
   set_target_properties(zklock_recipes PROPERTIES SOURCES "${sources}")
   target_include_directories(zklock_recipes PRIVATE "${PROJECT_SOURCE_DIR}/recipes/src")
-  set_source_files_properties("${copy}" PROPERTIES COMPILE_OPTIONS "-Wno-error;-Wno-mismatched-new-delete")
+  set_source_files_properties("${copy}" PROPERTIES COMPILE_OPTIONS -Wno-error)
 endfunction()
 
 # Tokens that are no transactions.
