@@ -57,15 +57,20 @@ error_code check_sequence(const PlaceInLine& place, LockKind kind) {
   return in_order ? error_code{} : make_error_code(Error::sequence_exhausted);
 }
 
+/// Beside the one that holds the lock there may be others who keep us out when it goes: to a writer, readers.
+bool may_leave_others(LockKind holder, LockKind behind) {
+  return holder == LockKind::read || (holder == LockKind::write && behind == LockKind::write);
+}
+
 /// Sleeps until the lock is ours, without another look at the line, or may be. That one of ours leaves wakes us
 /// without a word from the server: its delete is on the wire ahead of whatever we ask for, everybody else waits behind
 /// both nodes, and both go with the same session.
-Awaitable<Result<WokenUp>> wait_turn(Session session, const LockCore& core, const Contention& contention,
+Awaitable<Result<WokenUp>> wait_turn(Session session, const LockCore& core, const Contention& contention, LockKind kind,
                                      std::shared_ptr<Sibling> ahead, std::weak_ptr<Sibling> own) {
   bool decides = contention.is_last_obstacle;
   if (ahead) {
     if (const error_code ended = co_await Sibling::wait_gone(ahead, session, std::move(own))) co_return ended;
-    decides = decides || (ahead->kind() == LockKind::mutex && ahead->was_granted());
+    decides = decides || (ahead->was_granted() && !may_leave_others(ahead->kind(), kind));
   } else {
     const auto gone = co_await wait_for(session, join_path(core.path(), contention.predecessor));
     if (!gone) co_return gone.error();
@@ -97,7 +102,7 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::st
     }
     const bool left_meanwhile = ahead && ahead->is_gone();  // while our node was made: that is as good as a look at it
     if (granted.sibling) granted.sibling->forget_seen();
-    const auto woken = co_await wait_turn(session, core, contention, ahead, granted.sibling);
+    const auto woken = co_await wait_turn(session, core, contention, request.kind, ahead, granted.sibling);
     if (!woken) co_return woken.error();
     granted.is_seen = *woken == WokenUp::by_a_hint || left_meanwhile;
     if (*woken == WokenUp::for_certain) break;

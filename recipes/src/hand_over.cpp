@@ -10,33 +10,38 @@ namespace {
 
 using Results = std::vector<TransactionResult>;
 
-Transaction handing_over(const std::string& path, const Sibling& heir) {
+Transaction handing_over(const std::string& path, const Heirs& heirs) {
   Transaction transaction;
-  transaction.check(heir.path()).remove(path);
+  for (const auto& heir : heirs) transaction.check(heir->path());
+  transaction.remove(path);
   return transaction;
 }
 
-/// What the outcome says to the heir: its own node is missing, or else ours was.
-error_code seen_of_heir(error_code outcome, const Results& results) {
-  const bool is_missing = !results.empty() && results.front().error == Error::no_node;
-  return outcome == Error::no_node && !is_missing ? make_error_code(Error::lock_lost) : outcome;
+/// What the outcome says to each: that its own node is missing, or ours was, or somebody else's, which says nothing.
+void tell(const Heirs& heirs, error_code outcome, const Results& results) {
+  const bool is_told = results.size() == heirs.size() + 1;
+  const bool were_we_missing = is_told && results.back().error == Error::no_node;
+  for (std::size_t i = 0; i < heirs.size(); ++i) {
+    const error_code seen = is_told ? results[i].error : outcome;
+    heirs[i]->see(were_we_missing ? make_error_code(Error::lock_lost) : seen);
+  }
 }
 
 }  // namespace
 
-void hand_over_in_background(Session session, std::string path, std::shared_ptr<Sibling> heir) {
-  Transaction transaction = handing_over(path, *heir);
-  auto told = [session, path = std::move(path), heir = std::move(heir)](error_code error, const Results& results) {
-    heir->see(seen_of_heir(error, results));
+void hand_over_in_background(Session session, std::string path, Heirs heirs) {
+  Transaction transaction = handing_over(path, heirs);
+  auto told = [session, path = std::move(path), heirs = std::move(heirs)](error_code error, const Results& results) {
+    tell(heirs, error, results);
     if (error) remove_in_background(session, path);
   };
   session.async_commit(std::move(transaction), asio::bind_executor(session.get_executor(), std::move(told)));
 }
 
-Awaitable<error_code> hand_over_for_sure(Session session, std::string path, std::shared_ptr<Sibling> heir) {
-  Transaction transaction = handing_over(path, *heir);
+Awaitable<error_code> hand_over_for_sure(Session session, std::string path, Heirs heirs) {
+  Transaction transaction = handing_over(path, heirs);
   auto [error, results] = co_await session.async_commit(std::move(transaction), use_tuple);
-  heir->see(seen_of_heir(error, results));
+  tell(heirs, error, results);
   if (!error) co_return error_code{};
   const error_code removed = co_await remove_for_sure(session, path);
   const bool was_us = removed == Error::no_node && outcome_of(error) == Outcome::ambiguous;

@@ -1,4 +1,4 @@
-// A node of ours that goes where the next one is ours, too.
+// A node of ours that goes where those who wait for it are ours, too.
 #pragma once
 
 #include "siblings.hpp"
@@ -8,18 +8,21 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace zklock {
 
-/// Deletes the node at `path` if the heir's is there, in one request; the heir is told whether it is. If that fails the
-/// node is deleted all the same.
+/// One, or readers behind a writer.
+using Heirs = std::vector<std::shared_ptr<Sibling>>;
+
+/// Deletes the node at `path` if those of the heirs are there, in one request; each heir is told whether its own is. If that
+/// fails the node is deleted all the same.
 ///
-/// Where an operator has deleted the heir's node, the heir knows before our delete lets anybody else in, as long as the link
+/// Where an operator has deleted an heir's node, the heir knows before our delete lets anybody else in, as long as the link
 /// holds.
-void hand_over_in_background(Session session, std::string path, std::shared_ptr<Sibling> heir);
+void hand_over_in_background(Session session, std::string path, Heirs heirs);
 
 /// The same, with the server's word on the delete: what remove_for_sure gives.
-[[nodiscard]] Awaitable<error_code> hand_over_for_sure(Session session, std::string path,
-                                                       std::shared_ptr<Sibling> heir);
+[[nodiscard]] Awaitable<error_code> hand_over_for_sure(Session session, std::string path, Heirs heirs);
 
 }  // namespace zklock

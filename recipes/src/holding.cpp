@@ -82,26 +82,27 @@ Awaitable<void> Holding::look_again(std::weak_ptr<Holding> weak, Session session
 
 void Holding::remove() {
   asio::dispatch(session_.get_executor(), [self = shared_from_this()] {
-    auto heir = self->depart();
-    if (heir)
-      hand_over_in_background(self->session_, self->node_.path, std::move(heir));
-    else
+    Heirs heirs = self->depart();
+    if (heirs.empty())
       remove_in_background(self->session_, self->node_.path);
+    else
+      hand_over_in_background(self->session_, self->node_.path, std::move(heirs));
   });
 }
 
 Awaitable<error_code> Holding::remove_for_sure(std::shared_ptr<Holding> self) {
-  auto heir = self->depart();
-  auto removing = heir ? hand_over_for_sure(self->session_, self->node_.path, std::move(heir))
-                       : zklock::remove_for_sure(self->session_, self->node_.path);
+  Heirs heirs = self->depart();
+  auto removing = heirs.empty() ? zklock::remove_for_sure(self->session_, self->node_.path)
+                                : hand_over_for_sure(self->session_, self->node_.path, std::move(heirs));
   co_return co_await std::move(removing);
 }
 
-std::shared_ptr<Sibling> Holding::depart() {
-  if (!sibling_) return nullptr;
-  auto heir = is_final(session_.state()) ? nullptr : sibling_->take_heir();
+Heirs Holding::depart() {
+  Heirs heirs;
+  if (!sibling_) return heirs;
+  if (!is_final(session_.state())) heirs = sibling_->take_heirs();
   sibling_->leave(session_.get_executor());
-  return heir;
+  return heirs;
 }
 
 // ---- waiting

@@ -63,8 +63,8 @@ class Holding : public std::enable_shared_from_this<Holding> {
   [[nodiscard]] std::shared_ptr<Timer> open_gate();
 
  private:
-  /// Our other nodes are told that this one goes; the one that has the lock next, if it is known.
-  [[nodiscard]] std::shared_ptr<Sibling> depart();
+  /// Our other nodes are told that this one goes; those that wait for it.
+  [[nodiscard]] std::vector<std::shared_ptr<Sibling>> depart();
   void look();
   static Awaitable<void> look_again(std::weak_ptr<Holding> weak, Session session);
   void count_has_changed();

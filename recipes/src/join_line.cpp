@@ -38,11 +38,23 @@ Awaitable<Result<Children>> join(Session session, const std::string& directory, 
   }
 }
 
+/// The one of ours for which our new node has to wait, and nobody else but those whom that one waits for. Null: look at the
+/// line.
+///
+/// A reader has no need to wait for a reader, but for the writer for whom that one waits.
+static std::shared_ptr<Sibling> only_one_ahead(const Siblings& siblings, const Session& session, LockKind kind,
+                                               const PlaceInLine& place) {
+  const auto own = parse_sequence(place.name(), marker_of(kind));
+  auto ahead = own ? siblings.right_ahead(session, kind, *own, place.asked_for()) : nullptr;
+  if (ahead && kind == LockKind::read && ahead->kind() == LockKind::read) ahead = ahead->waits_for();
+  return ahead;
+}
+
 Awaitable<Result<Joined>> join_behind_own(Session session, LockRequest request, PlaceInLine& place) {
   const std::string& directory = request.core.path();
   const Siblings& siblings = *request.core.siblings();
   Joined joined;
-  if (request.try_once || request.kind == LockKind::read || !siblings.is_any(session, request.kind)) {
+  if (request.try_once || !siblings.leads(session, request.kind)) {
     auto line = co_await join(session, directory, place);
     if (!line) co_return line.error();
     joined.line = std::move(*line);
@@ -51,8 +63,7 @@ Awaitable<Result<Joined>> join_behind_own(Session session, LockRequest request, 
   for (int rounds_left = most_rounds; !place.is_in_line();) {
     place.request();
     if (!co_await place.answered()) {
-      const auto own = parse_sequence(place.name(), marker_of(request.kind));
-      if (own) joined.ahead = siblings.right_ahead(session, request.kind, *own, place.asked_for());
+      joined.ahead = only_one_ahead(siblings, session, request.kind, place);
       if (joined.ahead) co_return std::move(joined);
     } else if (const error_code error = co_await recover(session, directory, place, rounds_left)) {
       co_return error;

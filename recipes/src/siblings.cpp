@@ -52,13 +52,22 @@ void Sibling::forget_seen() {
   seen_.reset();
 }
 
-std::shared_ptr<Sibling> Sibling::take_heir() {
+std::shared_ptr<Sibling> Sibling::waits_for() const {
+  auto ahead = waits_for_.lock();
+  return ahead && !ahead->is_gone() && !ahead->vanished_ ? ahead : nullptr;
+}
+
+std::vector<std::shared_ptr<Sibling>> Sibling::take_heirs() {
   sweep_waiters();
-  auto heir = waiters_.size() == 1 ? waiters_.front().sibling.lock() : nullptr;
-  if (!heir) return nullptr;
-  heir->is_heir_ = true;
-  heir->seen_.reset();
-  return heir;
+  std::vector<std::shared_ptr<Sibling>> heirs;
+  for (const Waiter& each : waiters_) {
+    auto heir = each.sibling.lock();
+    if (!heir || heirs.size() == most_heirs) continue;
+    heir->is_heir_ = true;
+    heir->seen_.reset();
+    heirs.push_back(std::move(heir));
+  }
+  return heirs;
 }
 
 void Sibling::see(error_code seen) {
@@ -76,6 +85,7 @@ Awaitable<error_code> Sibling::wait_gone(std::shared_ptr<Sibling> self, Session 
                                          std::weak_ptr<Sibling> waiter) {
   const auto gate = std::make_shared<Timer>(session.get_executor(), Clock::time_point::max());
   if (self->waiters_.size() >= self->next_sweep_) self->sweep_waiters();
+  if (const auto waiting = waiter.lock()) waiting->waits_for_ = self;
   self->waiters_.push_back({gate, std::move(waiter)});
   if (const auto all = self->all_.lock()) all->attend(session);
   const auto cancellation = co_await asio::this_coro::cancellation_state;
@@ -131,20 +141,25 @@ bool Siblings::Asked::is_of(const Session& other, LockKind others_kind) const {
 }
 
 void Siblings::ask(const Session& session, LockKind kind) {
-  if (!asked_.is_of(session, kind)) asked_ = {session.id(), kind, 0};
+  if (!asked_.is_of(session, kind)) asked_ = {session.id(), kind};
   ++asked_.number;
+  if (kind == LockKind::write) ++asked_.writers;
 }
 
 void Siblings::answered(const Session& session, LockKind kind) {
-  if (asked_.is_of(session, kind)) --asked_.number;
+  if (!asked_.is_of(session, kind)) return;
+  --asked_.number;
+  if (kind == LockKind::write) --asked_.writers;
 }
 
 /// The last number is the one that a newcomer may have ahead of it.
-bool Siblings::is_any(const Session& session, LockKind kind) const {
-  if (asked_.is_of(session, kind)) return true;
+bool Siblings::leads(const Session& session, LockKind kind) const {
+  const bool reads = kind == LockKind::read;
+  if (asked_.is_of(session, kind) && (!reads || asked_.writers > 0)) return true;
   if (present_.empty()) return false;
   const Sibling& last = *present_.rbegin()->second;
-  return last.session_ == session.id() && is_same_line(last.kind_, kind);
+  const bool tells = !reads || last.kind_ == LockKind::write || last.waits_for();
+  return tells && last.session_ == session.id() && is_same_line(last.kind_, kind);
 }
 
 std::shared_ptr<Sibling> Siblings::find(const Session& session, std::int32_t sequence, std::string_view name) const {

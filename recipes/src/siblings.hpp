@@ -44,8 +44,11 @@ class Sibling {
   [[nodiscard]] static Awaitable<error_code> wait_gone(std::shared_ptr<Sibling> self, Session session,
                                                        std::weak_ptr<Sibling> waiter);
 
-  /// Who sleeps until we are gone, if that is one and no more. Whoever asks has to see() it in a moment.
-  [[nodiscard]] std::shared_ptr<Sibling> take_heir();
+  /// Whom it sleeps for in wait_gone(), if that one is still there.
+  [[nodiscard]] std::shared_ptr<Sibling> waits_for() const;
+
+  /// Those who sleep until we are gone, up to most_heirs of them. Whoever asks has to see() each of them in a moment.
+  [[nodiscard]] std::vector<std::shared_ptr<Sibling>> take_heirs();
   /// Our node is there; no_node: it is not; lock_lost: that of the one who was ahead had gone before, so that what it left
   /// to us proves nothing; another error: nobody knows.
   void see(error_code seen);
@@ -72,7 +75,10 @@ class Sibling {
   void sweep_waiters();
   void wake() const;
 
+  static constexpr std::size_t most_heirs = 256;  // some 30 KiB of a transaction, of the megabyte that a server takes
+
   bool vanished_ = false;
+  std::weak_ptr<Sibling> waits_for_;
   std::vector<Waiter> waiters_;
   std::size_t next_sweep_ = 0;  // of those who have given up, once there are so many
   std::optional<error_code> seen_;
@@ -95,8 +101,10 @@ class Siblings : public std::enable_shared_from_this<Siblings> {
   [[nodiscard]] std::shared_ptr<Sibling> enter(const Session& session, LockKind kind, std::int32_t sequence,
                                                std::string path);
 
-  /// Somebody of ours is in the line that `kind` stands in, on that session, or about to be.
-  [[nodiscard]] bool is_any(const Session& session, LockKind kind) const;
+  /// A node of ours that is to be of that kind is likely to stand right behind another whose place tells it all there is
+  /// to know of the line: one of ours is the last in it, on that session, or about to be; for a reader, one that writes or
+  /// waits for such a one.
+  [[nodiscard]] bool leads(const Session& session, LockKind kind) const;
   /// The one of that name, which has that number; null: it is not one of ours, or has gone. The number alone does not
   /// tell: a stranger's node may have it, too, and so may our own.
   [[nodiscard]] std::shared_ptr<Sibling> find(const Session& session, std::int32_t sequence,
@@ -125,6 +133,7 @@ class Siblings : public std::enable_shared_from_this<Siblings> {
     std::int64_t session = 0;
     LockKind kind{};
     int number = 0;
+    int writers = 0;
     [[nodiscard]] bool is_of(const Session& session, LockKind kind) const;
   } asked_;
   std::map<std::int32_t, std::shared_ptr<Sibling>> present_;
