@@ -143,3 +143,20 @@ TEST_CASE("a writer does not take the lock from the reader of its client that is
          {.name = "e", .comes_after = 400ms, .client = "one"}},
         300);
 }
+
+TEST_CASE("readers of a client behind its writer, and behind one another, keep to the line whatever fails") {
+  check({{.name = "a", .does = Part::Does::writes, .client = "one"},
+         {.name = "b", .comes_after = 100ms, .client = "one"},
+         {.name = "c", .comes_after = 200ms, .client = "one"},
+         {.name = "d", .does = Part::Does::writes, .comes_after = 300ms, .client = "two"},
+         {.name = "e", .comes_after = 400ms, .client = "one"}},
+        300);
+}
+
+TEST_CASE("readers behind a writer of their client that gives up wait for the stranger ahead of it, whatever fails") {
+  check({{.name = "a", .does = Part::Does::writes, .client = "two", .works_for = 4s},
+         {.name = "b", .does = Part::Does::writes, .comes_after = 100ms, .client = "one", .waits = 2s},
+         {.name = "c", .comes_after = 200ms, .client = "one"},
+         {.name = "d", .comes_after = 300ms, .client = "one"}},
+        300);
+}

@@ -1,0 +1,108 @@
+// Readers and writers of one client, who follow one another without a list of the line or a look at it.
+#include "support/catch.hpp"
+#include "support/fixture.hpp"
+
+#include <zklock/recipes/inter_process_read_write_lock.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <vector>
+
+using namespace zklock;
+using namespace zklock::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Fixture {
+  testing::TestServer& server = shared_server();
+  Client client = make_client(server);
+  Session session = connected_session(client);
+  std::string path = fresh_path();
+  InterProcessReadWriteLock lock{client, path};
+  Client strangers = make_client(server);
+  InterProcessReadWriteLock theirs{strangers, path};
+  std::vector<Pending<Lease>> readers = {};
+
+  [[nodiscard]] std::vector<std::string> line() const { return children_of(session, path); }
+  [[nodiscard]] bool are(std::size_t number) const {
+    return eventually([&] { return line().size() == number; });
+  }
+
+  /// So many readers of ours stand in line, besides as many others.
+  void wait_to_read(std::size_t number, std::size_t others) {
+    readers = std::vector<Pending<Lease>>(number);
+    for (std::size_t i = 0; i < number; ++i) {
+      lock.read_lock().async_acquire(readers[i].handler());
+      REQUIRE(are(others + i + 1));
+    }
+  }
+  void delete_behind_our_back(const Transaction& nodes) const {
+    REQUIRE_FALSE(std::get<0>(outcome_of_operation<TransactionResults>(
+        [&](auto token) { connected_session(strangers).async_commit(nodes, std::move(token)); })));
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "readers behind a writer of their client make their nodes, delete them, and ask for nothing else") {
+  Lease writer = acquire(lock.write_lock());
+  readers = std::vector<Pending<Lease>>(50);
+  const std::int64_t before = server.monitor("zk_packets_received");
+  for (auto& each : readers) lock.read_lock().async_acquire(each.handler());
+  CHECK_FALSE(readers.back().ready(50ms));
+  writer = Lease{};
+  for (auto& each : readers) {
+    auto [error, reading] = each.get();
+    CHECK(reading.is_held());
+  }
+  REQUIRE(are(0));
+  // 50 creates, 50 deletes, the writer's; the fixture's lists and renewals, now and then.
+  CHECK(server.monitor("zk_packets_received") - before <= 125);
+}
+
+TEST_CASE_METHOD(Fixture, "readers behind a writer of their client wait for the stranger who writes ahead of it", "[faults]") {
+  Lease stranger = acquire(theirs.write_lock());
+  asio::cancellation_signal gives_up;
+  Pending<Lease> writer;
+  lock.write_lock().async_acquire(asio::bind_cancellation_slot(gives_up.slot(), writer.handler()));
+  REQUIRE(are(2));
+  wait_to_read(3, 2);
+  asio::post(client.get_executor(), [&] { gives_up.emit(asio::cancellation_type::terminal); });
+  CHECK(std::get<0>(writer.get()) == asio::error::operation_aborted);
+  REQUIRE(are(4));
+  for (auto& each : readers) CHECK_FALSE(each.ready(50ms));
+  stranger = Lease{};
+  for (auto& each : readers) CHECK(std::get<1>(each.get()).is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "a reader whose node an operator has deleted while it waited hears so, and the others read", "[faults]") {
+  Lease writer = acquire(lock.write_lock());
+  wait_to_read(3, 1);
+  std::vector<std::string> names = line();
+  std::ranges::sort(names, {}, [](const std::string& name) { return name.substr(name.size() - 10); });
+  delete_behind_our_back(Transaction{}.remove(path + "/" + names[2]));  // the second reader's
+  writer = Lease{};
+  const Lease first = std::get<1>(readers[0].get());
+  const Lease second = std::get<1>(readers[1].get());
+  const Lease third = std::get<1>(readers[2].get());
+  CHECK(eventually([&] { return second.state() == LeaseState::lost; }));
+  CHECK(first.is_held());
+  CHECK(third.is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "what a writer leaves whose directory an operator has deleted is nothing to its readers", "[faults]") {
+  Lease writer = acquire(lock.write_lock());
+  delete_behind_our_back(Transaction{}.remove(writer.node_path()).remove(path));
+  const Lease stranger = acquire(theirs.write_lock());
+  wait_to_read(2, 1);  // the first has the number after the writer's
+  writer = Lease{};
+  for (auto& each : readers) {
+    const Lease taken = std::get<1>(each.get());
+    CHECK(eventually([&] { return taken.state() == LeaseState::lost; }));
+  }
+  CHECK(stranger.is_held());
+}
