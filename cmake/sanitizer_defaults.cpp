@@ -12,9 +12,9 @@ ZKLOCK_SANITIZER_HOOK __ubsan_default_options() { return "print_stacktrace=1"; }
 
 ZKLOCK_SANITIZER_HOOK __tsan_default_options() { return "second_deadlock_stack=1:allocator_may_return_null=1"; }
 
-// Asio counts the references to a large executor with a fence, which ThreadSanitizer does not know; those to an exception
-// are counted inside the standard library, which was not compiled with it. The C client's log has one buffer for all
-// threads, and those that close are not made to wait for each other (docs/driver.md).
+// Asio counts the references to a large executor with a fence, which ThreadSanitizer does not know; those to an
+// exception are counted inside the standard library, which was not compiled with it. The C client's log has one buffer
+// for all threads, and those that close are not made to wait for each other (docs/driver.md).
 ZKLOCK_SANITIZER_HOOK __tsan_default_suppressions() {
   return "race:boost::asio::execution::detail::shared_target_executor\n"
          "race:std::__exception_ptr::exception_ptr::_M_release\n"

@@ -127,8 +127,8 @@ TEST_CASE_METHOD(Fixture, "each waiter watches only its predecessor, and one rel
     CHECK(lease.fencing_token() > last);
     last = lease.fencing_token();
     holder = std::move(lease);
-    // delete's reply, one event, and the reply to a look at the node; the rest is our own look at the counters, a renewal,
-    // and pings
+    // delete's reply, one event, and the reply to a look at the node; the rest is our own look at the counters, a
+    // renewal, and pings
     CHECK(server.monitor("zk_packets_sent") - sent <= 3 + 4);
     CHECK(server.monitor("zk_watch_count") == waiters - i - 1);
     for (std::size_t j = static_cast<std::size_t>(i) + 1; j < pending.size(); ++j) CHECK_FALSE(pending[j].ready());

@@ -18,7 +18,8 @@ const std::string directory = "/locks/stock";
 
 ClientConfig patient() { return {.session_timeout = 10s, .retry = ExponentialBackoffRetry{20ms, 8}}; }
 
-/// Fails the simulation when a lock is granted beside one that keeps it out, by the ensemble's own truth (as LockWatch).
+/// Fails the simulation when a lock is granted beside one that keeps it out, by the ensemble's own truth (as
+/// LockWatch).
 class Holders {
  public:
   explicit Holders(Simulation& simulation) : simulation_{simulation} {}

@@ -42,8 +42,8 @@ std::int64_t latest_news(const Evidence& evidence, const Node& node, int process
   return limit;
 }
 
-/// Two are inside who must not be: whether one of them has an excuse. Its session has ended, and it has left, or was told,
-/// as soon as it could know; or an operator has deleted its node.
+/// Two are inside who must not be: whether one of them has an excuse. Its session has ended, and it has left, or was
+/// told, as soon as it could know; or an operator has deleted its node.
 bool is_excused(const Evidence& evidence, const Record& visit, std::int64_t together_at, std::int64_t left_at) {
   const Node* node = evidence.history.find(evidence.node_of(visit));
   if (!node) return false;

@@ -59,8 +59,8 @@ struct Evidence {
   std::set<std::int64_t> ended_sessions{};  ///< from outside
   std::vector<Interval> troubles{};         ///< when anything was wrong
   void index();
-  /// The transaction that made the node that a user's record, or the register's, is about: its token, but for a writer who
-  /// goes on as a reader.
+  /// The transaction that made the node that a user's record, or the register's, is about: its token, but for a writer
+  /// who goes on as a reader.
   [[nodiscard]] std::int64_t node_of(const Record& record) const;
 
   /// How long the process was stopped in that time.

@@ -33,8 +33,8 @@ enum class Event {
 
 [[nodiscard]] std::string_view to_string(Event event) noexcept;
 
-/// A line of a log. Times are those of the one machine that everything runs on: no verdict on exclusion or order rests on
-/// them, only those on punctuality, and what excuses.
+/// A line of a log. Times are those of the one machine that everything runs on: no verdict on exclusion or order rests
+/// on them, only those on punctuality, and what excuses.
 struct Record {
   std::int64_t at = 0;  ///< microseconds of the system's clock, which stamps the servers' transactions, too
   Event event = Event::invoked;

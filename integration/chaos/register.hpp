@@ -29,8 +29,8 @@ class TokenRegister {
 
 /// Lets in whoever comes with a good token, and notes who is inside when.
 ///
-/// A line of a request: "enter LOCK TOKEN SHARE PROCESS OPERATION" or "leave LOCK TOKEN", answered by "yes" or "no". Who
-/// hangs up has left.
+/// A line of a request: "enter LOCK TOKEN SHARE PROCESS OPERATION" or "leave LOCK TOKEN", answered by "yes" or "no".
+/// Who hangs up has left.
 class Register {
  public:
   explicit Register(const std::filesystem::path& log);

@@ -34,8 +34,8 @@ std::string to_json(const Map& numbers) {
   return std::move(json).str();
 }
 
-/// What is left behind: at the servers by the word of the worst of them, in the processes the most that any of them has more than at
-/// its start.
+/// What is left behind: at the servers by the word of the worst of them, in the processes the most that any of them has
+/// more than at its start.
 std::map<std::string, std::int64_t> leaks_of(const Evidence& evidence) {
   std::map<std::string, std::int64_t> leaks{{"watches", 0}, {"nodes", 0}, {"descriptors", 0}, {"threads", 0}};
   for (const Record& each : evidence.faults) {

@@ -30,13 +30,19 @@ public class LockPeer {
   private final Map<String, List<Lease>> leases = new HashMap<>();
   private final AtomicInteger revocations = new AtomicInteger();
 
-  private LockPeer(String servers) {
-    client = CuratorFrameworkFactory.newClient(servers, 10_000, 10_000, new RetryOneTime(100));
+  /// Which node it holds the lock by.
+  private static class NamedMutex extends InterProcessMutex {
+    NamedMutex(CuratorFramework client, String path) { super(client, path); }
+    String node() { return getLockPath(); }
+  }
+
+  private LockPeer(String servers, int timeout) {
+    client = CuratorFrameworkFactory.newClient(servers, timeout, 10_000, new RetryOneTime(100));
     client.start();
   }
 
   public static void main(String[] arguments) throws Exception {
-    LockPeer peer = new LockPeer(arguments[0]);
+    LockPeer peer = new LockPeer(arguments[0], 1000 * Integer.parseInt(arguments[1]));
     BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
     for (String line = orders.readLine(); line != null; line = orders.readLine()) {
       String answer;
@@ -52,7 +58,7 @@ public class LockPeer {
   }
 
   /// "acquire KIND PATH MS", "release KIND PATH", "permits PATH MAX QUANTITY MS", "return PATH", "participants PATH",
-  /// "revocable PATH", "revocations", "revoke NODE", "work KIND PATH THREADS TIMES FILE"
+  /// "revocable PATH", "revocations", "revoke NODE", "work mutex PATH THREADS TIMES FILE"
   private String obey(String[] words) throws Exception {
     switch (words[0]) {
       case "acquire": return said(lock(words[1], words[2]).acquire(Long.parseLong(words[3]), TimeUnit.MILLISECONDS));
@@ -63,7 +69,7 @@ public class LockPeer {
       case "revocable": ((InterProcessMutex) lock("mutex", words[1])).makeRevocable(held -> revocations.incrementAndGet()); return "yes";
       case "revocations": return "" + revocations.get();
       case "revoke": Revoker.attemptRevoke(client, words[1]); return "yes";
-      case "work": return work(words[1], words[2], Integer.parseInt(words[3]), Integer.parseInt(words[4]), Path.of(words[5]));
+      case "work": return work(words[2], Integer.parseInt(words[3]), Integer.parseInt(words[4]), Path.of(words[5]));
       default: throw new IllegalArgumentException(words[0]);
     }
   }
@@ -89,20 +95,23 @@ public class LockPeer {
     return "yes";
   }
 
-  /// Each thread takes the lock so many times, and notes when it is in, for a moment, and out.
-  private String work(String kind, String path, int threads, int times, Path log) throws Exception {
+  /// Each thread takes the lock so many times, and notes when it is in, for a moment, and out, by its process and its
+  /// node's number.
+  private String work(String path, int threads, int times, Path log) throws Exception {
     AtomicInteger failures = new AtomicInteger();
     List<Thread> all = new ArrayList<>();
     for (int i = 0; i < threads; ++i) {
       Thread thread = new Thread(() -> {
         try {
-          InterProcessLock lock = kind.equals("mutex") ? new InterProcessMutex(client, path) : new InterProcessReadWriteLock(client, path).writeLock();
+          NamedMutex lock = new NamedMutex(client, path);
           for (int n = 0; n < times; ++n) {
             lock.acquire();
             try {
-              Files.writeString(log, "in 1\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+              String node = lock.node();
+              String who = ProcessHandle.current().pid() + " " + node.substring(node.length() - 10) + "\n";
+              Files.writeString(log, "in " + who, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
               Thread.sleep(1);
-              Files.writeString(log, "out 1\n", StandardOpenOption.APPEND);
+              Files.writeString(log, "out " + who, StandardOpenOption.APPEND);
             } finally {
               lock.release();
             }

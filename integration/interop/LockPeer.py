@@ -1,6 +1,7 @@
 # Kazoo's locks, for kazoo_test.cpp. Does what each line of its input says, and answers with one line.
 
 import logging
+import os
 import sys
 import threading
 import time
@@ -83,7 +84,8 @@ class Peer:
         return True
 
     def work(self, kind, path, threads, times, log):
-        """Each thread takes the lock so many times, and notes when it is in, for a moment, and out."""
+        """Each thread takes the lock so many times, and notes when it is in, for a moment, and out, by its process and its
+        node's number."""
         failures = []
 
         def work():
@@ -91,9 +93,10 @@ class Peer:
                 lock = KINDS[kind](self.client, path, "kazoo")
                 for _ in range(int(times)):
                     with lock, open(log, "a") as file:
-                        print("in 2", file=file, flush=True)
+                        who = f"{os.getpid()} {lock.node[-10:]}"
+                        print("in", who, file=file, flush=True)
                         time.sleep(0.001)
-                        print("out 2", file=file, flush=True)
+                        print("out", who, file=file, flush=True)
             except Exception as error:
                 failures.append(error)
 
@@ -114,7 +117,7 @@ class Peer:
 
 def main():
     logging.disable()
-    client = KazooClient(hosts=sys.argv[1], timeout=10)
+    client = KazooClient(hosts=sys.argv[1], timeout=int(sys.argv[2]))
     client.start()
     peer = Peer(client)
     for line in sys.stdin:

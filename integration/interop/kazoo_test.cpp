@@ -194,7 +194,10 @@ TEST_CASE_METHOD(Fixture, "a crowd of Kazoo's threads, Curator's and ours: no ov
   for (std::thread& each : ours) each.join();
   CHECK(curator.outcome() == "0");  // failures
   CHECK(kazoo.outcome() == "0");
-  CHECK(count_grants(log) == 3 * threads * times);
+  const Grants grants = read_grants(log);
+  CHECK(grants.number == 3 * threads * times);
+  CHECK(grants.overlaps == 0);
+  CHECK(grants.overtakings == 0);
   CHECK(eventually([&] { return in_line() == 0; }));
 }
 

@@ -153,6 +153,9 @@ TEST_CASE_METHOD(Fixture, "a crowd of Curator's threads and ours: no overlap, an
   for (int i = 0; i < threads; ++i) ours.emplace_back([&] { work(client, path, times, log); });
   for (std::thread& each : ours) each.join();
   CHECK(curator.outcome() == "0");  // failures
-  CHECK(count_grants(log) == 2 * threads * times);
+  const Grants grants = read_grants(log);
+  CHECK(grants.number == 2 * threads * times);
+  CHECK(grants.overlaps == 0);
+  CHECK(grants.overtakings == 0);
   CHECK(eventually([&] { return in_line() == 0; }));
 }

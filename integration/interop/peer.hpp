@@ -15,12 +15,20 @@ namespace zklock::test {
 
 class Peer {
  public:
+  virtual ~Peer() = default;
   std::string operator()(const std::string& order) {
     begin(order);
     return outcome();
   }
   void begin(const std::string& order) { process_.say(order); }
   std::string outcome() { return process_.line(); }
+  [[nodiscard]] bool has_answered() const { return process_.has_output(); }
+  [[nodiscard]] pid_t pid() const { return process_.pid(); }
+  /// Returns when it is dead.
+  void kill() {
+    process_.signal(SIGKILL);
+    static_cast<void>(process_.wait());
+  }
 
  protected:
   Peer(const std::string& program, std::vector<std::string> words) : process_{program, std::move(words)} {}
@@ -32,17 +40,25 @@ class Peer {
 /// LockPeer.java.
 class Curator : public Peer {
  public:
-  explicit Curator(const testing::TestServer& server)
+  explicit Curator(const testing::TestServer& server, std::chrono::seconds timeout = 10s)
       : Peer{"java",
              {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", ZKLOCK_CURATOR_RECIPES_JAR, ZKLOCK_LOCK_PEER,
-              server.connect_string()}} {}
+              server.connect_string(), std::to_string(timeout.count())}} {}
 };
 
 /// LockPeer.py.
 class Kazoo : public Peer {
  public:
-  explicit Kazoo(const testing::TestServer& server)
-      : Peer{ZKLOCK_PYTHON, {"-B", ZKLOCK_KAZOO_PEER, server.connect_string()}} {}
+  explicit Kazoo(const testing::TestServer& server, std::chrono::seconds timeout = 10s)
+      : Peer{ZKLOCK_PYTHON,
+             {"-B", ZKLOCK_KAZOO_PEER, server.connect_string(), std::to_string(timeout.count())}} {}
+};
+
+/// LockPeer.cpp: ours.
+class Zklock : public Peer {
+ public:
+  explicit Zklock(const testing::TestServer& server, std::chrono::seconds timeout = 10s)
+      : Peer{ZKLOCK_OWN_PEER, {server.connect_string(), std::to_string(timeout.count())}} {}
 };
 
 inline Lease acquire_as(const Owner& owner, const InterProcessMutex& lock) {
@@ -54,32 +70,56 @@ error_code try_acquire(const Lock& lock) {
   return std::get<0>(outcome_of_operation<Lease>([&](auto token) { lock.async_acquire(0ms, std::move(token)); }));
 }
 
-/// Our part of a crowd, as the peers' "work": a thread that takes the mutex so many times, and notes when it is in, for
-/// a moment, and out.
+/// Our part of a crowd, as the peers' "work": takes the mutex so many times, and notes when it is in, for a moment, and
+/// out, by its process and its node's number.
 inline void work(const ClientHandle& client, const std::string& path, int times, const std::filesystem::path& log) {
-  InterProcessMutex mutex{client, path};
+  const InterProcessMutex mutex{client, path};
   std::ofstream out{log, std::ios::app};
   for (int n = 0; n < times; ++n) {
-    const std::unique_lock guard{mutex};
-    out << "in 0\n" << std::flush;
+    const Lease lease = acquire(mutex);
+    const std::string node = lease.node_path();
+    const std::string who = std::to_string(::getpid()) + " " + node.substr(node.size() - 10) + "\n";
+    out << "in " + who << std::flush;
     static_cast<void>(sync(client.session()));  // as long as others may take to come in
-    out << "out 0\n" << std::flush;
+    out << "out " + who << std::flush;
   }
 }
 
-/// How often a crowd has had the lock; -1 if ever two were in.
-inline int count_grants(const std::filesystem::path& log) {
-  std::ifstream grants{log};
+/// What the log of a crowd says.
+struct Grants {
+  int number = 0;
+  int overlaps = 0;
+  int overtakings = 0;  ///< granted before one who came earlier
+};
+
+/// Of lines "in PROCESS NUMBER", "out PROCESS NUMBER", and "killed PROCESS" for one who is dead, and will not say
+/// "out".
+inline Grants read_grants(const std::filesystem::path& log) {
+  Grants grants;
+  std::ifstream lines{log};
   std::string word;
-  int who = 0;
-  int inside = -1;
-  int count = 0;
-  while (grants >> word >> who) {
-    if (word == "in" ? inside != -1 : inside != who) return -1;
-    inside = word == "in" ? who : -1;
-    count += word == "in" ? 1 : 0;
+  std::string process;
+  std::string inside;
+  int last = -1;
+  while (lines >> word >> process) {
+    if (word == "killed") {
+      if (inside == process) inside.clear();
+      continue;
+    }
+    int number = 0;
+    lines >> number;
+    if (word == "in") {
+      ++grants.number;
+      if (!inside.empty()) ++grants.overlaps;
+      if (number <= last) ++grants.overtakings;
+      inside = process;
+      last = number;
+    } else {
+      if (inside != process || number != last) ++grants.overlaps;
+      inside.clear();
+    }
   }
-  return count;
+  return grants;
 }
 
 }  // namespace zklock::test

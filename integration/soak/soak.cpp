@@ -218,8 +218,8 @@ class Soak {
 
   Options options_;
   std::mt19937_64 random_{options_.seed};
-  // A lock that is given up when its directory is there and its node is not leaves a container that was never used, which
-  // the server keeps unless it is told otherwise.
+  // A lock that is given up when its directory is there and its node is not leaves a container that was never used,
+  // which the server keeps unless it is told otherwise.
   testing::TestServer server_{{.jvm_options = {"-Dznode.container.maxNeverUsedIntervalMs=2000"}}};
   FrameProxy proxies_[2]{FrameProxy{server_.port()}, FrameProxy{server_.port()}};
   Workers workers_{{proxies_[0].address(), proxies_[1].address()}, options_.workers, options_.seed};

@@ -31,8 +31,8 @@ namespace asio = boost::asio;
 #if !defined(ZKLOCK_TEST_SLACK)
 #define ZKLOCK_TEST_SLACK 1
 #endif
-/// How late a step may end whose time is known. ThreadSanitizer stops the process for seconds now and then, to look up the
-/// names of what it is told to overlook.
+/// How late a step may end whose time is known. ThreadSanitizer stops the process for seconds now and then, to look up
+/// the names of what it is told to overlook.
 inline constexpr std::chrono::seconds slack{ZKLOCK_TEST_SLACK};
 
 /// Polls until `condition` holds; false when the time is up.

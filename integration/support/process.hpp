@@ -62,6 +62,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   void signal(int number) const { ::kill(pid_, number); }
   /// A line of its input.
   void say(std::string line) const {
@@ -79,6 +80,11 @@ class Process {
     int status = 0;
     ::waitpid(std::exchange(pid_, 0), &status, 0);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+  /// line() has something to read.
+  [[nodiscard]] bool has_output() const {
+    pollfd request{output_, POLLIN, 0};
+    return ::poll(&request, 1, 0) == 1;
   }
   /// One line of its output, or of the command's, without the end of the line.
   [[nodiscard]] std::string line() { return line_of(output_, "a line of output"); }

@@ -22,8 +22,8 @@ namespace {
 
 enum class WokenUp { for_certain, by_a_hint };
 
-/// Sleeps until the predecessor is gone, or may be. Its children are watched, not its data: that fires on deletion alone, and
-/// leaves no watch where there is no node.
+/// Sleeps until the predecessor is gone, or may be. Its children are watched, not its data: that fires on deletion
+/// alone, and leaves no watch where there is no node.
 Awaitable<Result<WokenUp>> wait_for(Session session, std::string predecessor) {
   auto [error, children, watch] = co_await session.async_get_children_and_watch(predecessor, use_tuple);
   if (error == Error::no_node) co_return WokenUp::for_certain;
@@ -131,8 +131,8 @@ Awaitable<Result<Granted>> stand_in_line(ClientHandle client, LockRequest reques
   }
 }
 
-/// A reader beside the writer that its owner is. The writer's place is in front of all who wait, and so is the reader's,
-/// which has the same number: nobody can be let in between when the writer goes (Curator's way).
+/// A reader beside the writer that its owner is. The writer's place is in front of all who wait, and so is the
+/// reader's, which has the same number: nobody can be let in between when the writer goes (Curator's way).
 Awaitable<Result<Granted>> read_beside(std::shared_ptr<Holding> writer, const LockCore& core) {
   const std::string& directory = core.path();
   const Session session = writer->session();

@@ -28,9 +28,9 @@ struct Contention {
   Verdict verdict = Verdict::missing;
   std::string predecessor{};
   std::int32_t predecessors_number = 0;
-  /// Nobody else keeps us out, or can come to do so: when the predecessor is gone the lock is ours, and no other list is
-  /// needed to know that. Newcomers get greater numbers. (A writer may leave a reader of its owner's behind, with its own
-  /// number, which keeps the next writer out.)
+  /// Nobody else keeps us out, or can come to do so: when the predecessor is gone the lock is ours, and no other list
+  /// is needed to know that. Newcomers get greater numbers. (A writer may leave a reader of its owner's behind, with
+  /// its own number, which keeps the next writer out.)
   bool is_last_obstacle = false;
 };
 

@@ -15,11 +15,11 @@ namespace zklock {
 /// One, or readers behind a writer.
 using Heirs = std::vector<std::shared_ptr<Sibling>>;
 
-/// Deletes the node at `path` if those of the heirs are there, in one request; each heir is told whether its own is. If that
-/// fails the node is deleted all the same.
+/// Deletes the node at `path` if those of the heirs are there, in one request; each heir is told whether its own is. If
+/// that fails the node is deleted all the same.
 ///
-/// Where an operator has deleted an heir's node, the heir knows before our delete lets anybody else in, as long as the link
-/// holds.
+/// Where an operator has deleted an heir's node, the heir knows before our delete lets anybody else in, as long as the
+/// link holds.
 void hand_over_in_background(Session session, std::string path, Heirs heirs);
 
 /// The same, with the server's word on the delete: what remove_for_sure gives.

@@ -37,8 +37,8 @@ Awaitable<Result<Holds>> acquire_each(std::shared_ptr<LockSet> locks, Owner owne
   co_return std::move(holds);
 }
 
-/// All of them, of sessions that live. Whoever has lost one while it waited for another starts over: to acquire that one
-/// alone would be against the order.
+/// All of them, of sessions that live. Whoever has lost one while it waited for another starts over: to acquire that
+/// one alone would be against the order.
 Awaitable<Result<MultiLease>> acquire_all(std::shared_ptr<LockSet> locks, Owner owner, Patience patience) {
   for (;;) {
     auto holds = co_await acquire_each(locks, owner, patience);

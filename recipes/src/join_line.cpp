@@ -38,8 +38,8 @@ Awaitable<Result<Children>> join(Session session, const std::string& directory, 
   }
 }
 
-/// The one of ours for which our new node has to wait, and nobody else but those whom that one waits for. Null: look at the
-/// line.
+/// The one of ours for which our new node has to wait, and nobody else but those whom that one waits for. Null: look at
+/// the line.
 ///
 /// A reader has no need to wait for a reader, but for the writer for whom that one waits.
 static std::shared_ptr<Sibling> only_one_ahead(const Siblings& siblings, const Session& session, LockKind kind,

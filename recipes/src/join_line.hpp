@@ -28,12 +28,12 @@ struct Joined {
 /// Creates our node and lists the line in one flight; makes the directory if it is missing, and finds the node again if
 /// a reply was lost.
 ///
-/// The list may be some time old where the server is behind others, but is never older than our node, whose answer we have:
-/// all who are ahead are in it, and perhaps some who have gone.
+/// The list may be some time old where the server is behind others, but is never older than our node, whose answer we
+/// have: all who are ahead are in it, and perhaps some who have gone.
 [[nodiscard]] Awaitable<Result<Children>> join(Session session, const std::string& directory, PlaceInLine& place);
 
-/// As join; but where one of ours is the last in line, or soon will be, it is likely to be right ahead, and then nothing is
-/// listed.
+/// As join; but where one of ours is the last in line, or soon will be, it is likely to be right ahead, and then
+/// nothing is listed.
 [[nodiscard]] Awaitable<Result<Joined>> join_behind_own(Session session, LockRequest request, PlaceInLine& place);
 
 }  // namespace zklock

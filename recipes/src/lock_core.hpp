@@ -56,8 +56,8 @@ class LockCore : public std::enable_shared_from_this<LockCore> {
     LockCore& core_;
     std::pair<Owner, LockKind> key_;
   };
-  /// A timer that never expires, cancelled at the end of the turn that the owner has under way, for this kind or the other
-  /// half of a read and write lock; null: there is none.
+  /// A timer that never expires, cancelled at the end of the turn that the owner has under way, for this kind or the
+  /// other half of a read and write lock; null: there is none.
   [[nodiscard]] std::shared_ptr<Timer> turn_of(Owner owner, LockKind kind) const;
 
  private:

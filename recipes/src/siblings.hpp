@@ -49,8 +49,8 @@ class Sibling {
 
   /// Those who sleep until we are gone, up to most_heirs of them. Whoever asks has to see() each of them in a moment.
   [[nodiscard]] std::vector<std::shared_ptr<Sibling>> take_heirs();
-  /// Our node is there; no_node: it is not; lock_lost: that of the one who was ahead had gone before, so that what it left
-  /// to us proves nothing; another error: nobody knows.
+  /// Our node is there; no_node: it is not; lock_lost: that of the one who was ahead had gone before, so that what it
+  /// left to us proves nothing; another error: nobody knows.
   void see(error_code seen);
   /// What was seen before says nothing of a grant to come.
   void forget_seen();
@@ -101,21 +101,21 @@ class Siblings : public std::enable_shared_from_this<Siblings> {
   [[nodiscard]] std::shared_ptr<Sibling> enter(const Session& session, LockKind kind, std::int32_t sequence,
                                                std::string path);
 
-  /// A node of ours that is to be of that kind is likely to stand right behind another whose place tells it all there is
-  /// to know of the line: one of ours is the last in it, on that session, or about to be; for a reader, one that writes or
-  /// waits for such a one.
+  /// A node of ours that is to be of that kind is likely to stand right behind another whose place tells it all there
+  /// is to know of the line: one of ours is the last in it, on that session, or about to be; for a reader, one that
+  /// writes or waits for such a one.
   [[nodiscard]] bool leads(const Session& session, LockKind kind) const;
   /// The one of that name, which has that number; null: it is not one of ours, or has gone. The number alone does not
   /// tell: a stranger's node may have it, too, and so may our own.
   [[nodiscard]] std::shared_ptr<Sibling> find(const Session& session, std::int32_t sequence,
                                               std::string_view name) const;
 
-  /// The one with the number before that of our node, which was asked for at that moment. Null: it is not one of ours, or
-  /// was gone by then.
+  /// The one with the number before that of our node, which was asked for at that moment. Null: it is not one of ours,
+  /// or was gone by then.
   ///
   /// The server numbers the nodes of the directory one by one as they are created. While the sibling was there the
-  /// directory cannot have been made anew, so nobody has come in between. An operator may have deleted all of it; then the
-  /// sibling's own delete finds its node missing, and says so to whoever was handed the lock.
+  /// directory cannot have been made anew, so nobody has come in between. An operator may have deleted all of it; then
+  /// the sibling's own delete finds its node missing, and says so to whoever was handed the lock.
   [[nodiscard]] std::shared_ptr<Sibling> right_ahead(const Session& session, LockKind kind, std::int32_t sequence,
                                                      Moment asked_for) const;
 

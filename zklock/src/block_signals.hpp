@@ -8,8 +8,9 @@
 
 namespace zklock {
 
-/// While it lives, this thread blocks all signals but those of its own faults, and so do for good the threads that it starts meanwhile: the host
-/// program's signals are none of our threads' business, and would interrupt the library where it must not be (97).
+/// While it lives, this thread blocks all signals but those of its own faults, and so do for good the threads that it
+/// starts meanwhile: the host program's signals are none of our threads' business, and would interrupt the library
+/// where it must not be (97).
 class BlockSignals {
  public:
   BlockSignals() {

@@ -145,8 +145,8 @@ void CClientDriver::stay_awake() {
   });
 }
 
-/// The library sends its ping inside this call, once a third of the session timeout has passed without a request, and if
-/// no answer is awaited.
+/// The library sends its ping inside this call, once a third of the session timeout has passed without a request, and
+/// if no answer is awaited.
 int CClientDriver::ask_interest(int& socket, int& interest, Clock::time_point& due) {
   timeval wait{0, 0};
   const auto now = Clock::now();

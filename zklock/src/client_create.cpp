@@ -106,8 +106,8 @@ class Creation {
     co_return co_await create_path(session, std::move(down_to), std::move(parents));
   }
 
-  /// The node exists: made by us, or by somebody else, who may have made the same. Success if it is as ours would be and
-  /// that is good enough.
+  /// The node exists: made by us, or by somebody else, who may have made the same. Success if it is as ours would be
+  /// and that is good enough.
   Awaitable<Result<CreateResult>> take_existing(Session session) {
     auto [error, node] = co_await session.async_get_data(path_, use_tuple);
     if (error) co_return error;

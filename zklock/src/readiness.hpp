@@ -37,8 +37,8 @@ class SocketReadiness {
   void arm(int socket, int interest, bool unchanged);
   /// Forgets the socket. Waits under way do not call back.
   void disarm();
-  /// While it is corked what is sent waits in the kernel, and goes in as few packets as it can when it is uncorked; after
-  /// 200 ms anyway.
+  /// While it is corked what is sent waits in the kernel, and goes in as few packets as it can when it is uncorked;
+  /// after 200 ms anyway.
   void cork();
   void uncork();
   /// Cuts the connection, so that the library finds it broken at its next look.

@@ -186,8 +186,8 @@ class Client : public ClientHandle {
   Client& operator=(Client&&) = delete;
 
   /// Connects to these servers from now on. Sessions live on: a connection to a server that is not among them is given
-  /// up, and another one made. The chroot must be the one that the Client was made with, or left out. Once the client is
-  /// closed, it does nothing.
+  /// up, and another one made. The chroot must be the one that the Client was made with, or left out. Once the client
+  /// is closed, it does nothing.
   ///
   /// Throws boost::system::system_error with Error::invalid_connect_string.
   void update_server_list(const std::string& connect_string);

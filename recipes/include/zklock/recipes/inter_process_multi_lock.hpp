@@ -36,8 +36,8 @@ class InterProcessMultiLock {
   /// Error::bad_arguments without any path.
   InterProcessMultiLock(const ClientHandle& client, const std::vector<std::string>& paths);
   /// Of locks that there are: mutexes, and the halves of read/write locks; of several Clients, too. Throws
-  /// boost::system::system_error: Error::bad_arguments without any lock, Error::would_deadlock if two of them would wait
-  /// for each other: the same lock by two Clients, or by two namespaces of one.
+  /// boost::system::system_error: Error::bad_arguments without any lock, Error::would_deadlock if two of them would
+  /// wait for each other: the same lock by two Clients, or by two namespaces of one.
   explicit InterProcessMultiLock(const std::vector<std::reference_wrapper<const InterProcessMutex>>& locks);
   InterProcessMultiLock(const InterProcessMultiLock&) = delete;
   InterProcessMultiLock& operator=(const InterProcessMultiLock&) = delete;
@@ -49,9 +49,9 @@ class InterProcessMultiLock {
   ///
   /// Signature     void(error_code, MultiLease)
   /// Completes     when all are acquired. One whose session ends while another is waited for costs all: they are given
-  ///               back, and the attempt starts over. When one fails, those acquired before are given back, the last one
-  ///               first, and that is waited for; not so if their own link is down, the time is up or the caller has
-  ///               cancelled: then it goes on in the background.
+  ///               back, and the attempt starts over. When one fails, those acquired before are given back, the last
+  ///               one first, and that is waited for; not so if their own link is down, the time is up or the caller
+  ///               has cancelled: then it goes on in the background.
   /// Errors        those of InterProcessMutex::async_acquire; of several the first
   /// Cancellation  terminal, partial, total: all leave no trace.
   /// Threads       any thread may call it; the handler runs on its associated executor.

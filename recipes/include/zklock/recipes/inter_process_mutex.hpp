@@ -61,8 +61,8 @@ void start_participants(std::shared_ptr<ThreadHolds> lock, LockKind line, std::o
 /// Curator's InterProcessMutex, and it excludes Curator's on the same path.
 ///
 /// Who owns the lock may enter it again, by any object of the same Client on the same path, without a word to the
-/// server: n acquires need n releases. Blocking calls own it by thread. An async_acquire without an Owner is an owner of
-/// its own, and its Lease is what it owns. Usable as a TimedLockable: std::unique_lock, std::scoped_lock.
+/// server: n acquires need n releases. Blocking calls own it by thread. An async_acquire without an Owner is an owner
+/// of its own, and its Lease is what it owns. Usable as a TimedLockable: std::unique_lock, std::scoped_lock.
 ///
 /// It is a handle: it may go before its leases and operations do. The last object of a Client on a path to be destroyed
 /// releases what threads hold there.
@@ -90,8 +90,8 @@ class InterProcessMutex {
   ///               Error::closing, Error::sequence_exhausted, Error::no_node (the directory is deleted time and again),
   ///               Error::no_children_for_ephemerals (the path is an ephemeral node), Error::lock_lost (the owner has
   ///               lost it, and not released all of it), Error::too_many_reentries, Error::would_deadlock (see
-  ///               InterProcessReadWriteLock), Error::too_many_watches (the session has so many), Error::quota_exceeded,
-  ///               Error::protocol_error (the server's answer makes no sense), operation_aborted
+  ///               InterProcessReadWriteLock), Error::too_many_watches (the session has so many),
+  ///               Error::quota_exceeded, Error::protocol_error (the server's answer makes no sense), operation_aborted
   /// Cancellation  terminal, partial, total: all leave no trace.
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>

@@ -9,13 +9,13 @@
 
 namespace zklock {
 
-/// A lock that any number of readers hold together, or one writer alone: first come, first served, so a writer who waits
-/// keeps later readers out. Curator's InterProcessReadWriteLock, and it excludes Curator's on the same path.
+/// A lock that any number of readers hold together, or one writer alone: first come, first served, so a writer who
+/// waits keeps later readers out. Curator's InterProcessReadWriteLock, and it excludes Curator's on the same path.
 ///
-/// read_lock() and write_lock() are locks like InterProcessMutex, re-entrant and all. Who has the write lock may acquire
-/// the read lock, too, and keep it when it gives the write lock back (a downgrade): no writer gets in between. Who has
-/// the read lock alone and wants the write lock would wait for itself: Error::would_deadlock, at once. Both go by
-/// owner: for blocking calls the thread, for async_acquire the Owner.
+/// read_lock() and write_lock() are locks like InterProcessMutex, re-entrant and all. Who has the write lock may
+/// acquire the read lock, too, and keep it when it gives the write lock back (a downgrade): no writer gets in between.
+/// Who has the read lock alone and wants the write lock would wait for itself: Error::would_deadlock, at once. Both go
+/// by owner: for blocking calls the thread, for async_acquire the Owner.
 ///
 /// Usable as a SharedTimedLockable: std::unique_lock for the write lock, std::shared_lock for the read lock.
 ///

@@ -60,8 +60,8 @@ class [[nodiscard]] Lease {
   [[nodiscard]] Clock::time_point valid_until() const noexcept;
   /// state() == LeaseState::held.
   [[nodiscard]] bool is_held() const noexcept { return state() == LeaseState::held; }
-  /// Grows with every grant of the lock: the transaction number (czxid) of our node. Who acquires the read lock while he
-  /// has the write lock keeps his place in line, and so the writer's token. 0 if nothing was ever held.
+  /// Grows with every grant of the lock: the transaction number (czxid) of our node. Who acquires the read lock while
+  /// he has the write lock keeps his place in line, and so the writer's token. 0 if nothing was ever held.
   [[nodiscard]] std::int64_t fencing_token() const noexcept;
   /// The full path of our node; empty if nothing was ever held.
   [[nodiscard]] std::string node_path() const;
@@ -69,8 +69,8 @@ class [[nodiscard]] Lease {
   [[nodiscard]] std::uint32_t count() const noexcept;
   [[nodiscard]] explicit operator bool() const noexcept { return is_held(); }
 
-  /// A transaction that does nothing yet but fail with Error::no_node when the lock is ours no more; what is added to it
-  /// is done while we hold the lock, or not at all. Throws Error::invalid_state if nothing was ever held.
+  /// A transaction that does nothing yet but fail with Error::no_node when the lock is ours no more; what is added to
+  /// it is done while we hold the lock, or not at all. Throws Error::invalid_state if nothing was ever held.
   ///
   ///   co_await client.async_commit(lease.guard().set_data("/stock/42", "0"));
   [[nodiscard]] Transaction guard() const;

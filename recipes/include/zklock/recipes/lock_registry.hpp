@@ -42,11 +42,12 @@ void start_registry_participants(std::shared_ptr<const RegistryCore> registry, s
                                  Handler<std::vector<Participant>> handler);
 }  // namespace detail
 
-/// Read and write locks by the names of resources, under one path: an InterProcessReadWriteLock on "<base>/<name>" each.
+/// Read and write locks by the names of resources, under one path: an InterProcessReadWriteLock on "<base>/<name>"
+/// each.
 ///
 /// A name is one component of a path: no '/', not "." or "..", nothing that find_path_flaw finds; encode what may be
-/// otherwise. What belongs to a name, here and at the server, is there while somebody uses it: holds it, waits for it, or
-/// has an object of it. So there may be as many names as there are resources.
+/// otherwise. What belongs to a name, here and at the server, is there while somebody uses it: holds it, waits for it,
+/// or has an object of it. So there may be as many names as there are resources.
 ///
 /// It is a handle, and a value: copies are as good. Threads: any thread may call anything but the destructor.
 class LockRegistry {
@@ -108,8 +109,8 @@ class LockRegistry {
   }
 
   /// Blocks until the lock is acquired; its owner is this thread, which so may have it several times. Throws
-  /// boost::system::system_error: the errors of async_lock; Error::would_deadlock where the client's own work would have
-  /// to wait for this call.
+  /// boost::system::system_error: the errors of async_lock; Error::would_deadlock where the client's own work would
+  /// have to wait for this call.
   [[nodiscard]] Lease lock(std::string_view name, Isolation isolation, LockOptions options = {}) const;
   /// As lock, but nothing when the last try has timed out. Without options: one try, without waiting in line.
   [[nodiscard]] std::optional<Lease> try_lock(std::string_view name, Isolation isolation,

@@ -15,8 +15,8 @@ void refuse_after_fork(const MultiHold& holds);
 void start_release_all(std::shared_ptr<MultiHold> holds, Handler<> handler);
 }  // namespace detail
 
-/// Holds all the locks of an InterProcessMultiLock, and gives them back at the end of its life, the last acquired first:
-/// its destructor puts the deletes on the wire and does not wait.
+/// Holds all the locks of an InterProcessMultiLock, and gives them back at the end of its life, the last acquired
+/// first: its destructor puts the deletes on the wire and does not wait.
 ///
 /// Threads: one at a time; any thread. The const functions may be called from any number of threads.
 class [[nodiscard]] MultiLease {

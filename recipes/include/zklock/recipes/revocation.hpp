@@ -26,8 +26,8 @@ void start_attempt_revoke(std::shared_ptr<RevocationTarget> target, std::string 
 }  // namespace detail
 
 /// Asks whoever holds the lock by this node (Participant::node_path) to give it back: its Lease::async_wait_revocation
-/// completes. It is a request; nothing forces the holder. Curator's Revoker, and Curator's holders hear it, too, if their
-/// lock is revocable.
+/// completes. It is a request; nothing forces the holder. Curator's Revoker, and Curator's holders hear it, too, if
+/// their lock is revocable.
 ///
 /// Signature     void(error_code)
 /// Completes     with success when the request stands in the node, and when the node is gone already.

@@ -80,9 +80,9 @@ asio::awaitable<T> hold_while(Acquire acquiring, Body body) {
 
 }  // namespace detail
 
-/// Acquires the lock, runs `body(lease)` or `body()`, which gives an asio::awaitable<T>, and awaits the release, on every
-/// way out: return, exception, cancellation. Then hands on what the body has returned or thrown. Of any lock with an
-/// async_acquire: InterProcessMutex, a half of an InterProcessReadWriteLock, InterProcessMultiLock.
+/// Acquires the lock, runs `body(lease)` or `body()`, which gives an asio::awaitable<T>, and awaits the release, on
+/// every way out: return, exception, cancellation. Then hands on what the body has returned or thrown. Of any lock with
+/// an async_acquire: InterProcessMutex, a half of an InterProcessReadWriteLock, InterProcessMultiLock.
 ///
 ///   const int left = co_await with_lease(mutex, 5s, [&](Lease& lease) { return sell(item, lease.fencing_token()); });
 ///
@@ -90,8 +90,8 @@ asio::awaitable<T> hold_while(Acquire acquiring, Body body) {
 /// by reference, or is named first (docs/contributing.md, compiler traps).
 ///
 /// Completes     when the server has said that the lock is free, or the session is over, however often the link is lost
-/// Errors        those of async_acquire, and the body's own; if that ended well Error::lock_lost, when the lock was lost
-///               meanwhile and somebody else may have had it, and the other errors of async_release
+/// Errors        those of async_acquire, and the body's own; if that ended well Error::lock_lost, when the lock was
+///               lost meanwhile and somebody else may have had it, and the other errors of async_release
 /// Cancellation  of the coroutine that awaits it: ends the wait for the lock, or is the body's; the release goes on.
 /// Threads       runs on the executor of the coroutine that awaits it.
 template <class Lock, class Body>

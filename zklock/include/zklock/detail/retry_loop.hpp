@@ -26,8 +26,8 @@ class RetryLoop {
   /// once the connection is there, so that those who have waited for it do not all begin at once.
   [[nodiscard]] Awaitable<Result<Session>> session();
 
-  /// After a failure that may pass: waits as the policy says, and gives no error when the time for another try has come; else the error to
-  /// give up with, which is `error` or operation_aborted.
+  /// After a failure that may pass: waits as the policy says, and gives no error when the time for another try has
+  /// come; else the error to give up with, which is `error` or operation_aborted.
   [[nodiscard]] Awaitable<error_code> next(error_code error);
 
  private:

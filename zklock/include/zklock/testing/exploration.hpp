@@ -58,9 +58,9 @@ struct ExplorationReport {
 
 std::ostream& operator<<(std::ostream& out, const ExplorationReport& report);
 
-/// Runs the scenario once as it is, and then with each fault (or one of `stride`) at each step, to each operation or client
-/// that is there at that step; then with pairs of faults. Each run is a Simulation of its own, from the same seed, and must pass what
-/// Simulation::run() checks and the scenario's invariants.
+/// Runs the scenario once as it is, and then with each fault (or one of `stride`) at each step, to each operation or
+/// client that is there at that step; then with pairs of faults. Each run is a Simulation of its own, from the same
+/// seed, and must pass what Simulation::run() checks and the scenario's invariants.
 ///
 /// Deterministic, but for what the scenario brings from elsewhere. Throws std::invalid_argument if options.only is not
 /// a failure's `replay`.
