@@ -17,7 +17,7 @@ struct CampaignOptions {
   std::uint64_t seed = 1;
   int servers = 3;
   std::size_t workers = 8;
-  int users = 3;
+  int users = 6;
   std::chrono::milliseconds session_timeout{2'000};
   std::uint64_t long_stays = 3;  ///< see WorkerOptions
   /// Where the logs go.

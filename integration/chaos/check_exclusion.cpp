@@ -133,7 +133,10 @@ std::vector<Violation> check_grants(const Evidence& evidence) {
       judge(*node, mark.against, "a lock was held while others ought to have kept its holder out");
   for (const auto& [token, hold] : evidence.holds) {
     const Node* node = evidence.history.find(token);
-    if (node && node->place.kind != LockKind::permit && node->became_first_at < 0)
+    // Whose node an operator has deleted while it waited may be granted the lock without another look at the line, and
+    // hears of it then (docs/guarantees.md).
+    const bool was_deleted = node && node->end == Node::End::by_another;
+    if (node && !was_deleted && node->place.kind != LockKind::permit && node->became_first_at < 0)
       judge(*node, node->kept_out_by, "a lock was granted to one who was never first in line");
   }
   return found;

@@ -70,11 +70,10 @@ std::vector<Violation> check_node_data(const Evidence& evidence) {
 }
 
 std::vector<Violation> check_resources(const Evidence& evidence) {
-  constexpr std::int64_t in_passing = 3;  // a connection that is being made, a session that is being closed
   std::vector<Violation> found;
   for (const char* what : {"descriptors", "threads"})
     for (const auto& [process, values] : first_and_last(evidence.users, what))
-      if (evidence.drained.contains(process) && values.second > values.first + in_passing)
+      if (evidence.drained.contains(process) && values.second > values.first)
         found.push_back({std::string{what} + " have grown from " + std::to_string(values.first) + " to " +
                              std::to_string(values.second),
                          {},

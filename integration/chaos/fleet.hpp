@@ -22,7 +22,7 @@ namespace zklock::chaos {
 
 struct FleetOptions {
   std::size_t workers = 8;
-  int users = 3;  ///< of each
+  int users = 6;  ///< of each
   std::uint64_t seed = 1;
   std::chrono::milliseconds session_timeout{2'000};
   std::uint64_t long_stays = 3;

@@ -26,6 +26,8 @@ std::string reason_of(error_code error) {
   return text;
 }
 
+bool is_lost(error_code marked) { return marked == Error::no_node || marked == Error::lock_lost; }
+
 }  // namespace
 
 User::User(Workplace& workplace, std::uint64_t seed)
@@ -271,7 +273,9 @@ User::Held User::held_by(Holder& holder, std::string lock, Share share, std::int
   held.mark = [this, &holder] {
     Pending<TransactionResults> done;
     workplace_.client.async_commit(holder.guard().set_data(marks, ""), done.handler());
-    return std::get<0>(done.get(for_ever));
+    while (!done.ready(5ms))
+      if (holder.valid_until() <= Clock::now()) return make_error_code(Error::lock_lost);
+    return std::get<0>(done.get());
   };
   return held;
 }
@@ -293,7 +297,7 @@ void User::visit(const std::vector<Held>& all) {
   for (const Held& held : all)
     if (held.token != 0 && access_.enter(held.lock, held.token, held.share, held.operation)) inside.push_back(&held);
   for (const Held& held : all)
-    if (held.mark && held.mark() == Error::no_node) note_lost(held);
+    if (held.mark && is_lost(held.mark())) note_lost(held);
   stay(all);
   for (const Held* held : inside) access_.leave(held->lock, held->token);
 }

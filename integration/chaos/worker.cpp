@@ -45,6 +45,11 @@ std::string describe_host() {
   return text;
 }
 
+struct Resources {
+  decltype(test::open_descriptors()) descriptors = test::open_descriptors();
+  decltype(test::running_threads()) threads = test::running_threads();
+};
+
 class Worker {
  public:
   explicit Worker(const WorkerOptions& options) : options_{options} {}
@@ -54,6 +59,7 @@ class Worker {
     StateSubscription states = client_.subscribe([this](ConnectionState) { publish_session(); });
     for (int i = 0; i < options_.users; ++i)
       users_.push_back(std::make_unique<User>(workplace_, options_.seed + static_cast<std::uint64_t>(i)));
+    const Resources before;
     measure();
     std::cout << "working" << std::endl;
     {
@@ -65,6 +71,8 @@ class Worker {
       // Releases in the background are to be done, too, before anybody counts.
       static_cast<void>(client_.wait_connected(30s));
     }
+    static_cast<void>(
+        test::eventually([&] { return test::open_descriptors() <= before.descriptors && test::running_threads() <= before.threads; }, 10s));
     measure();
     log_.write({.event = Event::drained, .process = options_.process});
     std::ofstream{options_.log.string() + ".drained"};

@@ -13,7 +13,7 @@ struct WorkerOptions {
   std::filesystem::path log{};
   std::uint16_t register_port = 0;
   int process = 0;
-  int users = 3;
+  int users = 6;
   std::uint64_t seed = 0;
   std::chrono::milliseconds session_timeout{2'000};
   /// So many of a thousand visits are longer than a session lasts without its servers.
