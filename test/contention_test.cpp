@@ -134,3 +134,17 @@ TEST_CASE("a reader waits for the nearest writer ahead, a writer for whoever is 
   for (const InLine& each : line_up(all, LockKind::read)) line.push_back(each.name);
   CHECK(line == std::vector<std::string>{reader_1, writer_2, writer_3, reader_4, reader_5, writer_6});
 }
+
+TEST_CASE("under Kazoo's names its own stand in line, and Curator's do not") {
+  const std::vector<std::string> children{"a__lock__0000000001", "b__rlock__0000000002", "_c_x-lock-0000000000",
+                                          "c__lock__0000000003", "d__rlock__0000000004"};
+  const auto behind = [&](const char* own, LockKind kind) {
+    return contend(children, own, kind, LockNaming::kazoo).predecessor;
+  };
+  CHECK(behind("c__lock__0000000003", LockKind::mutex) == "a__lock__0000000001");
+  CHECK(behind("c__lock__0000000003", LockKind::write) == "b__rlock__0000000002");
+  CHECK(behind("d__rlock__0000000004", LockKind::read) == "c__lock__0000000003");
+  CHECK(contend(children, "a__lock__0000000001", LockKind::write, LockNaming::kazoo).verdict ==
+        Contention::Verdict::first);
+  CHECK(contend(children, "a__lock__0000000001", LockKind::mutex).verdict == Contention::Verdict::missing);
+}

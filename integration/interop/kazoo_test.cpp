@@ -7,6 +7,7 @@
 #include <zklock/recipes/inter_process_semaphore.hpp>
 #include <zklock/recipes/revocation.hpp>
 
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -28,6 +29,47 @@ struct Fixture {
   /// Somebody stands in line, after so many others.
   [[nodiscard]] bool is_in_line(std::size_t number) const {
     return eventually([&] { return in_line() == number; });
+  }
+  /// A mutex of ours and Kazoo's lock of that kind.
+  void check_that_they_are_one_line(const InterProcessMutex& mutex, const std::string& kind) {
+    REQUIRE(kazoo("acquire " + kind + " " + path + " 5000") == "yes");
+    CHECK(try_acquire(mutex) == Error::timed_out);
+    Pending<Lease> second;
+    mutex.async_acquire(second.handler());
+    REQUIRE(is_in_line(2));
+    CHECK_FALSE(second.ready(100ms));
+    CHECK(kazoo("contenders " + kind + " " + path) == "kazoo " + client.client_id() + ":1");
+    CHECK(kazoo("release " + kind + " " + path) == "yes");
+    Lease lease = std::get<1>(second.get());
+    CHECK(kazoo("acquire " + kind + " " + path + " 200") == "no");
+    kazoo.begin("acquire " + kind + " " + path + " 20000");
+    REQUIRE(is_in_line(2));
+    lease = Lease{};
+    CHECK(kazoo.outcome() == "yes");
+    const auto [error, line] =
+        outcome_of_operation<std::vector<Participant>>([&](auto token) { mutex.async_participants(std::move(token)); });
+    CHECK_FALSE(error);
+    REQUIRE(line.size() == 1);
+    CHECK(line[0].client_id.empty());  // Kazoo's identifier is none
+    CHECK(line[0].session_id != session.id());
+    CHECK(kazoo("release " + kind + " " + path) == "yes");
+  }
+  /// A lock of ours and Kazoo's of those kinds.
+  void check_that_they_keep_each_other_out(const InterProcessReadWriteLock& lock, const std::string& read,
+                                           const std::string& write) {
+    {
+      const Lease writing = acquire(lock.write_lock());
+      CHECK(kazoo("acquire " + read + " " + path + " 200") == "no");
+      CHECK(kazoo("acquire " + write + " " + path + " 200") == "no");
+    }
+    REQUIRE(kazoo("acquire " + read + " " + path + " 5000") == "yes");
+    CHECK(acquire(lock.read_lock()).is_held());
+    CHECK(try_acquire(lock.write_lock()) == Error::timed_out);
+    CHECK(kazoo("release " + read + " " + path) == "yes");
+    REQUIRE(kazoo("acquire " + write + " " + path + " 5000") == "yes");
+    CHECK(try_acquire(lock.read_lock()) == Error::timed_out);
+    CHECK(try_acquire(lock.write_lock()) == Error::timed_out);
+    CHECK(kazoo("release " + write + " " + path) == "yes");
   }
 };
 
@@ -55,28 +97,31 @@ TEST_CASE_METHOD(Fixture, "Kazoo's Lock with our pattern waits for us, and we do
 }
 
 TEST_CASE_METHOD(Fixture, "Kazoo's Lock under Curator's name and ours exclude each other, first come, first served") {
-  const InterProcessMutex mutex{client, path};
-  REQUIRE(kazoo("acquire curator-lock " + path + " 5000") == "yes");
-  CHECK(try_acquire(mutex) == Error::timed_out);
-  Pending<Lease> second;
-  mutex.async_acquire(second.handler());
-  REQUIRE(is_in_line(2));
-  CHECK_FALSE(second.ready(100ms));
-  CHECK(kazoo("contenders curator-lock " + path) == "kazoo " + client.client_id() + ":1");
-  CHECK(kazoo("release curator-lock " + path) == "yes");
-  Lease lease = std::get<1>(second.get());
-  CHECK(kazoo("acquire curator-lock " + path + " 200") == "no");
-  kazoo.begin("acquire curator-lock " + path + " 20000");
-  REQUIRE(is_in_line(2));
-  lease = Lease{};
-  CHECK(kazoo.outcome() == "yes");
-  const auto [error, line] =
-      outcome_of_operation<std::vector<Participant>>([&](auto token) { mutex.async_participants(std::move(token)); });
-  CHECK_FALSE(error);
-  REQUIRE(line.size() == 1);
-  CHECK(line[0].client_id.empty());  // Kazoo's identifier is none
-  CHECK(line[0].session_id != session.id());
-  CHECK(kazoo("release curator-lock " + path) == "yes");
+  check_that_they_are_one_line(InterProcessMutex{client, path}, "curator-lock");
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "Kazoo's Lock as it comes and ours under Kazoo's names exclude each other, first come, first served") {
+  const InterProcessMutex mutex{client, path, LockNaming::kazoo};
+  check_that_they_are_one_line(mutex, "lock");
+  // Under the other names it is another lock, for us as well.
+  const Lease lease = acquire(mutex);
+  CHECK(acquire(InterProcessMutex{client, path}).is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "under Kazoo's names we make the directory for Kazoo, which never makes it again") {
+  const std::string fresh = "/locks/of/kazoo";
+  const InterProcessMutex mutex{client, fresh, LockNaming::kazoo};
+  CHECK(acquire(mutex).is_held());
+  const auto [error, stat] =
+      outcome_of_operation<std::optional<Stat>>([&](auto token) { session.async_exists(fresh, std::move(token)); });
+  REQUIRE(stat);
+  CHECK(stat->ephemeral_owner == 0);  // of a container it is another number
+  CHECK(kazoo("acquire lock " + fresh + " 5000") == "yes");
+}
+
+TEST_CASE_METHOD(Fixture, "Kazoo's readers and writers as they come and ours under Kazoo's names keep each other out") {
+  check_that_they_keep_each_other_out(InterProcessReadWriteLock{client, path, LockNaming::kazoo}, "read", "write");
 }
 
 TEST_CASE_METHOD(Fixture, "Kazoo's readers and writers as they come and ours do not see each other") {
@@ -99,19 +144,7 @@ TEST_CASE_METHOD(Fixture, "Kazoo's readers and writers as they come and ours do 
 TEST_CASE_METHOD(Fixture,
                  "Kazoo's readers and writers under Curator's names and ours keep each other out as they should") {
   const InterProcessReadWriteLock lock{client, path};
-  {
-    const Lease writing = acquire(lock.write_lock());
-    CHECK(kazoo("acquire curator-read " + path + " 200") == "no");
-    CHECK(kazoo("acquire curator-write " + path + " 200") == "no");
-  }
-  REQUIRE(kazoo("acquire curator-read " + path + " 5000") == "yes");
-  CHECK(acquire(lock.read_lock()).is_held());
-  CHECK(try_acquire(lock.write_lock()) == Error::timed_out);
-  CHECK(kazoo("release curator-read " + path) == "yes");
-  REQUIRE(kazoo("acquire curator-write " + path + " 5000") == "yes");
-  CHECK(try_acquire(lock.read_lock()) == Error::timed_out);
-  CHECK(try_acquire(lock.write_lock()) == Error::timed_out);
-  CHECK(kazoo("release curator-write " + path) == "yes");
+  check_that_they_keep_each_other_out(lock, "curator-read", "curator-write");
 
   // Kazoo's reader between two writers of ours: it waits for the one ahead, and the one behind waits for it.
   Lease first = acquire(lock.write_lock());

@@ -50,8 +50,8 @@ bool is_certainly_alive(const Session& session) {
   return session.state() == SessionState::connected && Clock::now() < session.valid_until();
 }
 
-error_code check_sequence(const PlaceInLine& place, LockKind kind) {
-  const auto sequence = parse_sequence(place.name(), marker_of(kind));
+error_code check_sequence(const PlaceInLine& place, std::string_view marker) {
+  const auto sequence = parse_sequence(place.name(), marker);
   if (!sequence) return make_error_code(Error::protocol_error);
   const bool in_order = *sequence >= 0 && *sequence <= last_safe_sequence;
   return in_order ? error_code{} : make_error_code(Error::sequence_exhausted);
@@ -83,18 +83,18 @@ Awaitable<Result<WokenUp>> wait_turn(Session session, const LockCore& core, cons
 /// One attempt, on one session: whatever happens to that, the attempt shares it.
 Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::string data) {
   const LockCore& core = request.core;
-  PlaceInLine place{session, core.path(), marker_of(request.kind), std::move(data)};
+  PlaceInLine place{session, core.path(), core.marker(request.kind), std::move(data)};
   place.stand_among(core.siblings(), request.kind);
   auto joined = co_await join_behind_own(session, request, place);
   // With the directory our node has gone, too: it was empty, and reaped.
   if (!joined && joined.error() == Error::no_node && !place.error()) co_return make_error_code(Error::lock_lost);
   if (!joined) co_return joined.error();
-  if (const error_code error = check_sequence(place, request.kind)) co_return error;
+  if (const error_code error = check_sequence(place, core.marker(request.kind))) co_return error;
   Granted granted{session, place.node(), place.sibling()};
   for (auto [ahead, line] = std::move(*joined);;) {
     Contention contention;
     if (!ahead) {
-      contention = contend(line, place.name(), request.kind);
+      contention = contend(line, place.name(), request.kind, core.naming());
       if (contention.verdict == Contention::Verdict::missing) co_return make_error_code(Error::lock_lost);
       if (contention.verdict == Contention::Verdict::first) break;
       if (request.try_once) co_return make_error_code(Error::timed_out);
@@ -137,11 +137,11 @@ Awaitable<Result<Granted>> read_beside(std::shared_ptr<Holding> writer, const Lo
   const std::string& directory = core.path();
   const Session session = writer->session();
   const std::string writers_name{node_name(writer->node().path)};
-  const auto sequence = parse_sequence(writers_name, marker_of(LockKind::write));
+  const auto sequence = parse_sequence(writers_name, core.marker(LockKind::write));
   if (!sequence) co_return make_error_code(Error::protocol_error);
-  PlaceInLine place{session, directory, marker_of(LockKind::read), format_lock_data({core.client().client_id(), 1}),
+  PlaceInLine place{session, directory, core.marker(LockKind::read), format_lock_data({core.client().client_id(), 1}),
                     format_sequence(*sequence)};
-  const auto line = co_await join(session, directory, place);
+  const auto line = co_await join(session, core, place);
   if (!line && line.error() == Error::no_node) co_return make_error_code(Error::lock_lost);
   if (!line) co_return is_final(session.state()) ? make_error_code(Error::lock_lost) : line.error();
   // Where an operator has deleted the writer its number proves nothing.

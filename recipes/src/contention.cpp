@@ -18,7 +18,8 @@ std::string_view to_string(LockKind kind) noexcept {
   return "unknown";
 }
 
-std::string_view marker_of(LockKind kind) noexcept {
+std::string_view marker_of(LockKind kind, LockNaming naming) noexcept {
+  if (naming == LockNaming::kazoo && kind != LockKind::permit) return kind == LockKind::read ? "__rlock__" : "__lock__";
   switch (kind) {
     case LockKind::mutex: return "lock-";
     case LockKind::read: return "__READ__";
@@ -55,9 +56,9 @@ struct Rank {
   friend auto operator<=>(const Rank&, const Rank&) = default;
 };
 
-std::optional<Rank> rank_in_line(std::string_view name, LockKind line) {
+std::optional<Rank> rank_in_line(std::string_view name, LockKind line, LockNaming naming) {
   const auto rank_as = [&](LockKind kind) {
-    const auto sequence = parse_sequence(name, marker_of(kind));
+    const auto sequence = parse_sequence(name, marker_of(kind, naming));
     return sequence ? std::optional<Rank>{{*sequence, name, kind}} : std::nullopt;
   };
   if (line == LockKind::mutex || line == LockKind::permit) return rank_as(line);
@@ -69,14 +70,15 @@ bool keeps_out(LockKind ahead, LockKind behind) { return ahead != LockKind::read
 
 }  // namespace
 
-Contention contend(const std::vector<std::string>& children, std::string_view own_name, LockKind kind) {
-  const std::optional<Rank> own = rank_in_line(own_name, kind);
+Contention contend(const std::vector<std::string>& children, std::string_view own_name, LockKind kind,
+                   LockNaming naming) {
+  const std::optional<Rank> own = rank_in_line(own_name, kind, naming);
   if (!own || own->kind != kind) return {};
   bool present = false;
   int ahead = 0;
   std::optional<Rank> nearest;
   for (const std::string& child : children) {
-    const std::optional<Rank> rank = rank_in_line(child, kind);
+    const std::optional<Rank> rank = rank_in_line(child, kind, naming);
     if (!rank) continue;
     if (*rank == *own) present = true;
     if (!(*rank < *own) || !keeps_out(rank->kind, kind)) continue;
@@ -90,10 +92,10 @@ Contention contend(const std::vector<std::string>& children, std::string_view ow
           ahead == 1 && !may_leave_a_reader};
 }
 
-std::vector<InLine> line_up(const std::vector<std::string>& children, LockKind kind) {
+std::vector<InLine> line_up(const std::vector<std::string>& children, LockKind kind, LockNaming naming) {
   std::vector<Rank> ranks;
   for (const std::string& child : children)
-    if (const auto rank = rank_in_line(child, kind)) ranks.push_back(*rank);
+    if (const auto rank = rank_in_line(child, kind, naming)) ranks.push_back(*rank);
   std::sort(ranks.begin(), ranks.end());
   std::vector<InLine> line;
   for (const Rank& rank : ranks) line.push_back({std::string{rank.name}, rank.kind, rank.sequence});

@@ -36,7 +36,8 @@ struct Contention {
 
 /// Where `own_name`, which is of that kind, stands among `children`: whom it waits for is the nearest one ahead, for a
 /// reader the nearest writer. Names that are not in the same line are passed over.
-[[nodiscard]] Contention contend(const std::vector<std::string>& children, std::string_view own_name, LockKind kind);
+[[nodiscard]] Contention contend(const std::vector<std::string>& children, std::string_view own_name, LockKind kind,
+                                 LockNaming naming = LockNaming::curator);
 
 struct InLine {
   std::string name;
@@ -45,6 +46,7 @@ struct InLine {
 };
 
 /// Those among `children` who stand in the line that `kind` stands in, first in line first.
-[[nodiscard]] std::vector<InLine> line_up(const std::vector<std::string>& children, LockKind kind);
+[[nodiscard]] std::vector<InLine> line_up(const std::vector<std::string>& children, LockKind kind,
+                                          LockNaming naming = LockNaming::curator);
 
 }  // namespace zklock

@@ -32,7 +32,7 @@ void start_acquire(std::shared_ptr<ThreadHolds> lock, LockKind kind, Owner owner
 void start_participants(std::shared_ptr<ThreadHolds> lock, LockKind line, std::optional<LockKind> only,
                         Handler<std::vector<Participant>> handler) {
   const auto core = lock->core();
-  auto body = list_participants(core->client(), core->path(), line, only);
+  auto body = list_participants(core, line, only);
   spawn_operation(core->client().get_executor(), {}, std::move(handler), std::move(body), core);
 }
 
@@ -46,9 +46,9 @@ namespace {
 
 }  // namespace
 
-InterProcessMutex::InterProcessMutex(const ClientHandle& client, std::string path) {
+InterProcessMutex::InterProcessMutex(const ClientHandle& client, std::string path, LockNaming naming) {
   validate_lock_path(path);
-  lock_ = detail::ThreadHolds::of(client, path);
+  lock_ = detail::ThreadHolds::of(client, path, naming);
 }
 
 const std::string& InterProcessMutex::path() const noexcept {

@@ -7,14 +7,15 @@ namespace zklock {
 
 namespace {
 
-std::shared_ptr<detail::ThreadHolds> checked(const ClientHandle& client, const std::string& path) {
+std::shared_ptr<detail::ThreadHolds> checked(const ClientHandle& client, const std::string& path, LockNaming naming) {
   validate_lock_path(path);
-  return detail::ThreadHolds::of(client, path);
+  return detail::ThreadHolds::of(client, path, naming);
 }
 
 }  // namespace
 
-InterProcessReadWriteLock::InterProcessReadWriteLock(const ClientHandle& client, const std::string& path)
-    : InterProcessReadWriteLock{checked(client, path)} {}
+InterProcessReadWriteLock::InterProcessReadWriteLock(const ClientHandle& client, const std::string& path,
+                                                     LockNaming naming)
+    : InterProcessReadWriteLock{checked(client, path, naming)} {}
 
 }  // namespace zklock

@@ -30,7 +30,7 @@ struct Joined {
 ///
 /// The list may be some time old where the server is behind others, but is never older than our node, whose answer we
 /// have: all who are ahead are in it, and perhaps some who have gone.
-[[nodiscard]] Awaitable<Result<Children>> join(Session session, const std::string& directory, PlaceInLine& place);
+[[nodiscard]] Awaitable<Result<Children>> join(Session session, const detail::LockCore& core, PlaceInLine& place);
 
 /// As join; but where one of ours is the last in line, or soon will be, it is likely to be right ahead, and then
 /// nothing is listed.

@@ -6,9 +6,9 @@
 
 namespace zklock::detail {
 
-std::shared_ptr<LockCore> LockCore::of(const ClientHandle& client, const std::string& path) {
-  return client.shelf().find_or_make<LockCore>(shelf_key(client, path),
-                                               [&] { return std::make_shared<LockCore>(client, path); });
+std::shared_ptr<LockCore> LockCore::of(const ClientHandle& client, const std::string& path, LockNaming naming) {
+  return client.shelf().find_or_make<LockCore>(shelf_key(client, path, naming),
+                                               [&] { return std::make_shared<LockCore>(client, path, naming); });
 }
 
 std::shared_ptr<Holding> LockCore::held_by(Owner owner, LockKind kind) const {

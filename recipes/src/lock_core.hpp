@@ -5,6 +5,7 @@
 
 #include <zklock/client.hpp>
 #include <zklock/recipes/lock_kind.hpp>
+#include <zklock/recipes/lock_node.hpp>
 #include <zklock/recipes/owner.hpp>
 
 #include <map>
@@ -12,13 +13,14 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace zklock::detail {
 
 /// Views of one client with other namespaces are kept apart: their leases' paths differ.
-[[nodiscard]] inline std::string shelf_key(const ClientHandle& client, const std::string& path) {
-  return client.server_path(path) + ' ' + path;
+[[nodiscard]] inline std::string shelf_key(const ClientHandle& client, const std::string& path, LockNaming naming) {
+  return client.server_path(path) + (naming == LockNaming::kazoo ? " kazoo " : " ") + path;
 }
 
 /// Who of this client holds which kind of lock on the path. Lives as long as a lock object or a holding does.
@@ -26,13 +28,17 @@ namespace zklock::detail {
 /// Threads: what is marked so, any; the rest on the client's executor.
 class LockCore : public std::enable_shared_from_this<LockCore> {
  public:
-  LockCore(const ClientHandle& client, std::string path) : client_{client}, path_{std::move(path)} {}
-  /// The one of the client and the path; `path` is valid.
-  static std::shared_ptr<LockCore> of(const ClientHandle& client, const std::string& path);
+  LockCore(const ClientHandle& client, std::string path, LockNaming naming)
+      : client_{client}, path_{std::move(path)}, naming_{naming} {}
+  /// The one of the client, the path and the names; `path` is valid.
+  static std::shared_ptr<LockCore> of(const ClientHandle& client, const std::string& path,
+                                      LockNaming naming = LockNaming::curator);
 
   // any thread
   [[nodiscard]] const ClientHandle& client() const noexcept { return client_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] LockNaming naming() const noexcept { return naming_; }
+  [[nodiscard]] std::string_view marker(LockKind kind) const noexcept { return marker_of(kind, naming_); }
   /// What the owner holds, lost or not; null: nothing.
   [[nodiscard]] std::shared_ptr<Holding> held_by(Owner owner, LockKind kind) const;
   /// Somebody holds it, and has not lost it.
@@ -65,6 +71,7 @@ class LockCore : public std::enable_shared_from_this<LockCore> {
 
   ClientHandle client_;
   std::string path_;
+  LockNaming naming_;
   std::shared_ptr<Siblings> siblings_ = std::make_shared<Siblings>();
   mutable std::mutex mutex_;
   std::map<Key, std::weak_ptr<Holding>> held_;

@@ -52,13 +52,14 @@ Awaitable<Result<std::vector<std::string>>> list_if_any(Session session, std::st
 
 }  // namespace
 
-Awaitable<Result<std::vector<Participant>>> list_participants(ClientHandle client, std::string directory, LockKind line,
+Awaitable<Result<std::vector<Participant>>> list_participants(std::shared_ptr<detail::LockCore> lock, LockKind line,
                                                               std::optional<LockKind> only) {
-  const auto [no_session, session] = co_await client.async_session(directory, use_tuple);
+  const std::string& directory = lock->path();
+  const auto [no_session, session] = co_await lock->client().async_session(directory, use_tuple);
   if (no_session) co_return no_session;
   const auto listed = co_await list_if_any(session, directory);
   if (!listed) co_return listed.error();
-  auto places = line_up(*listed, line);
+  auto places = line_up(*listed, line, lock->naming());
   if (only) std::erase_if(places, [only](const InLine& place) { return place.kind != *only; });
   co_return co_await read_places(session, directory, std::move(places));
 }

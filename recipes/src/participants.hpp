@@ -14,7 +14,7 @@
 namespace zklock {
 
 /// Of the line that `line` stands in, those of a kind, or all.
-[[nodiscard]] Awaitable<Result<std::vector<Participant>>> list_participants(ClientHandle client, std::string directory,
+[[nodiscard]] Awaitable<Result<std::vector<Participant>>> list_participants(std::shared_ptr<detail::LockCore> lock,
                                                                             LockKind line,
                                                                             std::optional<LockKind> only);
 

@@ -37,6 +37,7 @@ struct PlaceInLine::State : std::enable_shared_from_this<State> {
 
   Session session;
   std::string directory;
+  std::string_view marker;
   std::string prefix;
   std::string data;
   std::string number;
@@ -56,7 +57,7 @@ struct PlaceInLine::State : std::enable_shared_from_this<State> {
     error = outcome;
     node = std::move(result);
     phase = error ? Phase::failed : Phase::in_line;
-    const auto sequence = parse_sequence(node_name(node.path), marker_of(kind));
+    const auto sequence = parse_sequence(node_name(node.path), marker);
     if (!error && siblings && sequence) sibling = siblings->enter(session, kind, *sequence, node.path);
     if (const auto waiting = gate.lock()) waiting->cancel();
     if (left) leave();
@@ -79,6 +80,7 @@ PlaceInLine::PlaceInLine(Session session, std::string directory, std::string_vie
     : state_{std::make_shared<State>()} {
   state_->session = std::move(session);
   state_->directory = std::move(directory);
+  state_->marker = marker;
   state_->prefix = protected_name(marker);
   state_->data = std::move(data);
   state_->number = std::move(number);

@@ -13,9 +13,9 @@ ThreadHolds::~ThreadHolds() {
   }
 }
 
-std::shared_ptr<ThreadHolds> ThreadHolds::of(const ClientHandle& client, const std::string& path) {
-  auto core = LockCore::of(client, path);
-  return client.shelf().find_or_make<ThreadHolds>(shelf_key(client, path),
+std::shared_ptr<ThreadHolds> ThreadHolds::of(const ClientHandle& client, const std::string& path, LockNaming naming) {
+  auto core = LockCore::of(client, path, naming);
+  return client.shelf().find_or_make<ThreadHolds>(shelf_key(client, path, naming),
                                                   [&] { return std::make_shared<ThreadHolds>(std::move(core)); });
 }
 

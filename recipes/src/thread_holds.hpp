@@ -20,8 +20,8 @@ class ThreadHolds {
   ThreadHolds(const ThreadHolds&) = delete;
   ThreadHolds& operator=(const ThreadHolds&) = delete;
   ~ThreadHolds();
-  /// The one of the client and the path; `path` is valid.
-  static std::shared_ptr<ThreadHolds> of(const ClientHandle& client, const std::string& path);
+  /// The one of the client, the path and the names; `path` is valid.
+  static std::shared_ptr<ThreadHolds> of(const ClientHandle& client, const std::string& path, LockNaming naming);
 
   [[nodiscard]] const std::shared_ptr<LockCore>& core() const noexcept { return core_; }
 

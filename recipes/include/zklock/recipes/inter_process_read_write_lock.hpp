@@ -22,9 +22,11 @@ namespace zklock {
 /// It is a handle, as InterProcessMutex. Threads: any thread may call anything but the destructor.
 class InterProcessReadWriteLock {
  public:
-  /// `path` is the lock's directory; it is made, as container nodes, when it is first needed. Throws
-  /// boost::system::system_error: Error::invalid_lock_path.
-  InterProcessReadWriteLock(const ClientHandle& client, const std::string& path);
+  /// `path` is the lock's directory; it is made, as container nodes, when it is first needed. With Kazoo's names it is
+  /// one line with Kazoo's ReadLock and WriteLock as they come, and its Lock is one more writer; the directory is a
+  /// persistent node. Throws boost::system::system_error: Error::invalid_lock_path.
+  InterProcessReadWriteLock(const ClientHandle& client, const std::string& path,
+                            LockNaming naming = LockNaming::curator);
 
   [[nodiscard]] const std::string& path() const noexcept { return write_.path(); }
   [[nodiscard]] InterProcessMutex& read_lock() noexcept { return read_; }

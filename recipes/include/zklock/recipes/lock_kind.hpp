@@ -16,4 +16,10 @@ enum class LockKind : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(LockKind kind) noexcept;
 
+/// Whose names a lock's nodes have. Only those who use the same ones on a path see each other (docs/interop.md).
+enum class LockNaming : std::uint8_t {
+  curator,  ///< Curator's: "lock-", "__READ__", "__WRIT__"
+  kazoo  ///< Kazoo's own: "__lock__" for Lock and WriteLock, "__rlock__" for ReadLock; directories are persistent nodes
+};
+
 }  // namespace zklock

@@ -9,8 +9,8 @@
 
 namespace zklock {
 
-/// What Curator has between a name's protection and its sequence number: "lock-", "__READ__" and so on.
-[[nodiscard]] std::string_view marker_of(LockKind kind) noexcept;
+/// What stands between a name's protection and its sequence number: "lock-", "__READ__" and so on. Permits have Curator's.
+[[nodiscard]] std::string_view marker_of(LockKind kind, LockNaming naming = LockNaming::curator) noexcept;
 
 /// A place in line, as the name of its node tells it: "_c_<uuid>-lock-0000000042" is number 42 among the mutexes.
 struct LockNode {
