@@ -43,8 +43,9 @@ zklock_mutant(I6 contender.cpp "if (ended) co_return ended;"
 # A try that fails is never told so.
 zklock_mutant(I7 contender.cpp "if (request.try_once) co_return make_error_code(Error::timed_out);"
   "if (request.try_once) { Timer never{session.get_executor(), Clock::time_point::max()}; co_await never.async_wait(use_tuple); co_return make_error_code(Error::timed_out); }")
-# Whoever leaves the line leaves its node in it.
-zklock_mutant(I8 place_in_line.cpp "spawn_detached(session.get_executor(), remove(session, node.path, std::move(leaving)));" "return;")
+# A writer that leaves the line leaves its node in it. (Of all who leave it would be the end of the campaign.)
+zklock_mutant(I8 place_in_line.cpp "spawn_detached(session.get_executor(), remove(session, node.path, std::move(leaving)));"
+  "{ if (node.path.find(\"__WRIT__\") == std::string::npos) spawn_detached(session.get_executor(), remove(session, node.path, std::move(leaving))); }")
 # Whoever gives up deletes the one ahead, too.
 zklock_mutant(I9 contender.cpp "if (ended) co_return ended;"
   "if (ended) { remove_in_background(session, predecessor); co_return ended; }")
