@@ -177,6 +177,13 @@ TEST_CASE("I3: a lock held by one who is not first in line") {
   CHECK(check_grants(story.tell()).size() == 1);
 }
 
+TEST_CASE("I3: whose node an operator deletes while it waits may hear of a grant first") {
+  Story story;
+  story.create(10, one, a).create(11, two, b).remove(12, theirs, b).remove(13, one, a);
+  story.user(13.1, Event::granted, 2, 11).user(13.2, Event::lost, 2, 11);
+  CHECK(check_grants(story.tell()).empty());
+}
+
 TEST_CASE("I3: a released sibling keeps nobody out, and a fourth permit of three is one too many") {
   Story story;
   SECTION("siblings") {
