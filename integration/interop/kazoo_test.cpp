@@ -285,3 +285,19 @@ TEST_CASE_METHOD(Fixture, "a Kazoo Lock that has seen our directory does not mak
   REQUIRE(eventually([&] { return !exists(session, ours); }));
   CHECK(kazoo("acquire curator-lock " + ours + " 5000") == "failed NoNodeError");
 }
+
+TEST_CASE_METHOD(Fixture,
+                 "under Kazoo's names a writer behind a mutex of its own client waits for readers all the same") {
+  const InterProcessMutex mutex{client, path, LockNaming::kazoo};
+  const InterProcessReadWriteLock lock{client, path, LockNaming::kazoo};
+  REQUIRE(kazoo("acquire read " + path + " 5000") == "yes");
+  Lease alone = acquire(mutex);  // as Kazoo's Lock would
+  Pending<Lease> writing;
+  lock.write_lock().async_acquire(writing.handler());
+  REQUIRE(is_in_line(3));
+  alone = Lease{};
+  REQUIRE(is_in_line(2));
+  CHECK_FALSE(writing.ready(100ms));
+  CHECK(kazoo("release read " + path) == "yes");
+  CHECK(std::get<1>(writing.get()).is_held());
+}

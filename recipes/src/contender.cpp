@@ -98,7 +98,7 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::st
       if (contention.verdict == Contention::Verdict::missing) co_return make_error_code(Error::lock_lost);
       if (contention.verdict == Contention::Verdict::first) break;
       if (request.try_once) co_return make_error_code(Error::timed_out);
-      ahead = core.siblings()->find(session, contention.predecessors_number, contention.predecessor);
+      ahead = core.siblings()->find(session, request.kind, contention.predecessors_number, contention.predecessor);
     }
     const bool left_meanwhile = ahead && ahead->is_gone();  // while our node was made: that is as good as a look at it
     if (granted.sibling) granted.sibling->forget_seen();

@@ -19,7 +19,7 @@ using Heirs = std::vector<std::shared_ptr<Sibling>>;
 /// that fails the node is deleted all the same.
 ///
 /// Where an operator has deleted an heir's node, the heir knows before our delete lets anybody else in, as long as the
-/// link holds.
+/// link holds. Of several such heirs the first knows it then, the others soon.
 void hand_over_in_background(Session session, std::string path, Heirs heirs);
 
 /// The same, with the server's word on the delete: what remove_for_sure gives.

@@ -47,18 +47,22 @@ Awaitable<Result<Children>> join(Session session, const LockCore& core, PlaceInL
   }
 }
 
+namespace {
+
 /// The one of ours for which our new node has to wait, and nobody else but those whom that one waits for. Null: look at
 /// the line.
 ///
 /// A reader has no need to wait for a reader, but for the writer for whom that one waits.
-static std::shared_ptr<Sibling> only_one_ahead(const LockCore& core, const Session& session, LockKind kind,
-                                               const PlaceInLine& place) {
+std::shared_ptr<Sibling> only_one_ahead(const LockCore& core, const Session& session, LockKind kind,
+                                        const PlaceInLine& place) {
   const Siblings& siblings = *core.siblings();
   const auto own = parse_sequence(place.name(), core.marker(kind));
   auto ahead = own ? siblings.right_ahead(session, kind, *own, place.asked_for()) : nullptr;
   if (ahead && kind == LockKind::read && ahead->kind() == LockKind::read) ahead = ahead->waits_for();
   return ahead;
 }
+
+}  // namespace
 
 Awaitable<Result<Joined>> join_behind_own(Session session, LockRequest request, PlaceInLine& place) {
   const std::string& directory = request.core.path();

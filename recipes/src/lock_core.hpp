@@ -20,7 +20,7 @@ namespace zklock::detail {
 
 /// Views of one client with other namespaces are kept apart: their leases' paths differ.
 [[nodiscard]] inline std::string shelf_key(const ClientHandle& client, const std::string& path, LockNaming naming) {
-  return client.server_path(path) + (naming == LockNaming::kazoo ? " kazoo " : " ") + path;
+  return (naming == LockNaming::kazoo ? "kazoo " : "curator ") + client.server_path(path) + ' ' + path;
 }
 
 /// Who of this client holds which kind of lock on the path. Lives as long as a lock object or a holding does.

@@ -47,10 +47,11 @@ struct Place {
   const LockCore* core;
   std::size_t number;
 
-  [[nodiscard]] auto key() const { return std::tuple{std::tie(path, servers), rank_of(kind), number}; }
+  [[nodiscard]] auto key() const { return std::tuple{std::tie(path, servers), core->naming(), rank_of(kind), number}; }
   /// By two clients, or two namespaces of one, whose owners know nothing of each other.
   [[nodiscard]] bool waits_for(const Place& other) const {
     if (path != other.path || servers != other.servers || core == other.core) return false;
+    if (core->naming() != other.core->naming()) return false;
     if (kind == LockKind::mutex || other.kind == LockKind::mutex) return kind == other.kind;
     return kind == LockKind::write || other.kind == LockKind::write;
   }

@@ -14,7 +14,8 @@ namespace zklock {
 /// One attempt's node: "<directory>/_c_<uuid>-<marker><sequence>". The uuid is the attempt's own, so that the node is
 /// found again after a lost reply, and so that no late delete can hit another attempt's.
 ///
-/// `marker` is of static storage. With `number` the place is beside the node of that sequence number, rather than at the end of the line.
+/// `marker` is of static storage. With `number` the place is beside the node of that sequence number, rather than at
+/// the end of the line.
 ///
 /// Whoever lets go of it without keep() leaves the line: the node is deleted, now or as soon as it turns out to exist.
 /// Threads: the session's executor.

@@ -60,9 +60,12 @@ std::shared_ptr<Sibling> Sibling::waits_for() const {
 std::vector<std::shared_ptr<Sibling>> Sibling::take_heirs() {
   sweep_waiters();
   std::vector<std::shared_ptr<Sibling>> heirs;
+  std::size_t bytes = 0;
   for (const Waiter& each : waiters_) {
     auto heir = each.sibling.lock();
-    if (!heir || heirs.size() == most_heirs) continue;
+    if (!heir) continue;
+    bytes += heir->path_.size();
+    if (heirs.size() == most_heirs || bytes > most_bytes) break;
     heir->is_heir_ = true;
     heir->seen_.reset();
     heirs.push_back(std::move(heir));
@@ -162,11 +165,10 @@ bool Siblings::leads(const Session& session, LockKind kind) const {
   return tells && last.session_ == session.id() && is_same_line(last.kind_, kind);
 }
 
-std::shared_ptr<Sibling> Siblings::find(const Session& session, std::int32_t sequence, std::string_view name) const {
-  const auto found = present_.find(sequence);
-  if (found == present_.end()) return nullptr;
-  const bool is_it = found->second->session_ == session.id() && node_name(found->second->path_) == name;
-  return is_it ? found->second : nullptr;
+std::shared_ptr<Sibling> Siblings::find(const Session& session, LockKind kind, std::int32_t sequence,
+                                        std::string_view name) const {
+  auto found = find_number(session, kind, sequence);
+  return found && node_name(found->path_) == name ? found : nullptr;
 }
 
 std::shared_ptr<Sibling> Siblings::find_number(const Session& session, LockKind kind, std::int32_t sequence) const {

@@ -47,7 +47,8 @@ class Sibling {
   /// Whom it sleeps for in wait_gone(), if that one is still there.
   [[nodiscard]] std::shared_ptr<Sibling> waits_for() const;
 
-  /// Those who sleep until we are gone, up to most_heirs of them. Whoever asks has to see() each of them in a moment.
+  /// Those who sleep until we are gone, up to most_heirs of them, and to most_bytes of paths. Whoever asks has to see()
+  /// each of them in a moment.
   [[nodiscard]] std::vector<std::shared_ptr<Sibling>> take_heirs();
   /// Our node is there; no_node: it is not; lock_lost: that of the one who was ahead had gone before, so that what it
   /// left to us proves nothing; another error: nobody knows.
@@ -75,7 +76,8 @@ class Sibling {
   void sweep_waiters();
   void wake() const;
 
-  static constexpr std::size_t most_heirs = 256;  // some 30 KiB of a transaction, of the megabyte that a server takes
+  static constexpr std::size_t most_heirs = 256;
+  static constexpr std::size_t most_bytes = 30'000;  // of the megabyte that a server takes in one request
 
   bool vanished_ = false;
   std::weak_ptr<Sibling> waits_for_;
@@ -105,9 +107,10 @@ class Siblings : public std::enable_shared_from_this<Siblings> {
   /// is to know of the line: one of ours is the last in it, on that session, or about to be; for a reader, one that
   /// writes or waits for such a one.
   [[nodiscard]] bool leads(const Session& session, LockKind kind) const;
-  /// The one of that name, which has that number; null: it is not one of ours, or has gone. The number alone does not
-  /// tell: a stranger's node may have it, too, and so may our own.
-  [[nodiscard]] std::shared_ptr<Sibling> find(const Session& session, std::int32_t sequence,
+  /// The one of that name, which has that number and stands in the line that `kind` stands in; null: it is not one of
+  /// ours, or has gone. The number alone does not tell: a stranger's node may have it, too, and so may our own. Nor
+  /// does the name: under Kazoo's a mutex and a writer have the same, and a mutex has not waited for readers.
+  [[nodiscard]] std::shared_ptr<Sibling> find(const Session& session, LockKind kind, std::int32_t sequence,
                                               std::string_view name) const;
 
   /// The one with the number before that of our node, which was asked for at that moment. Null: it is not one of ours,

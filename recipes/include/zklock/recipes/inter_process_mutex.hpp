@@ -70,8 +70,8 @@ void start_participants(std::shared_ptr<ThreadHolds> lock, LockKind line, std::o
 class InterProcessMutex {
  public:
   /// `path` is the lock's directory; it is made, as container nodes, when it is first needed. With Kazoo's names it is
-  /// one line with Kazoo's Lock as it comes, and with nobody who uses Curator's; the directory is a persistent node. Throws
-  /// boost::system::system_error: Error::invalid_lock_path.
+  /// one line with Kazoo's Lock as it comes, and with nobody who uses Curator's; the directory is a persistent node.
+  /// Throws boost::system::system_error: Error::invalid_lock_path.
   InterProcessMutex(const ClientHandle& client, std::string path, LockNaming naming = LockNaming::curator);
   InterProcessMutex(const InterProcessMutex&) = delete;
   InterProcessMutex& operator=(const InterProcessMutex&) = delete;

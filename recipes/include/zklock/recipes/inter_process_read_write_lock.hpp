@@ -23,8 +23,8 @@ namespace zklock {
 class InterProcessReadWriteLock {
  public:
   /// `path` is the lock's directory; it is made, as container nodes, when it is first needed. With Kazoo's names it is
-  /// one line with Kazoo's ReadLock and WriteLock as they come, and its Lock is one more writer; the directory is a
-  /// persistent node. Throws boost::system::system_error: Error::invalid_lock_path.
+  /// one line with Kazoo's ReadLock and WriteLock as they come; use no mutex on that path, which would not wait for
+  /// readers; the directory is a persistent node. Throws boost::system::system_error: Error::invalid_lock_path.
   InterProcessReadWriteLock(const ClientHandle& client, const std::string& path,
                             LockNaming naming = LockNaming::curator);
 

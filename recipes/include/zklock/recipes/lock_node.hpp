@@ -9,7 +9,8 @@
 
 namespace zklock {
 
-/// What stands between a name's protection and its sequence number: "lock-", "__READ__" and so on. Permits have Curator's.
+/// What stands between a name's protection and its sequence number: "lock-", "__READ__" and so on. Permits have
+/// Curator's.
 [[nodiscard]] std::string_view marker_of(LockKind kind, LockNaming naming = LockNaming::curator) noexcept;
 
 /// A place in line, as the name of its node tells it: "_c_<uuid>-lock-0000000042" is number 42 among the mutexes.
@@ -20,12 +21,12 @@ struct LockNode {
   friend bool operator==(LockNode, LockNode) = default;
 };
 
-/// Nothing for a name that stands in no lock's line: it does not end in the marker of a kind and a
-/// number as the server writes it ("%010d").
+/// Nothing for a name that under Curator's names stands in no lock's line: it does not end in the marker of a kind and
+/// a number as the server writes it ("%010d").
 [[nodiscard]] std::optional<LockNode> parse_lock_node(std::string_view name) noexcept;
 
-/// The marker that comes last in the name, whatever stands around it. What has one, and is nothing for parse_lock_node,
-/// may be another program's idea of a lock.
+/// Curator's marker that comes last in the name, whatever stands around it. What has one, and is nothing for
+/// parse_lock_node, may be another program's idea of a lock.
 [[nodiscard]] std::optional<LockKind> find_lock_marker(std::string_view name) noexcept;
 
 /// Of two nodes of one lock: `behind` waits as long as `ahead` is there. Readers do not keep readers out; nor does
