@@ -157,7 +157,7 @@ TEST_CASE_METHOD(Fixture, "with_lease that does not get the lock in time does no
           co_return;
         })) == Error::timed_out);
   CHECK(calls == 0);
-  CHECK(queue_length() == 1);
+  CHECK(eventually([&] { return queue_length() == 1; }));
 }
 
 TEST_CASE_METHOD(Fixture, "with_lease that is cancelled while it waits leaves no trace") {

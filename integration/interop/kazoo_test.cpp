@@ -218,6 +218,7 @@ TEST_CASE_METHOD(Fixture, "a crowd of Kazoo's threads, Curator's and ours: no ov
   constexpr int threads = 3;
   constexpr int times = 40;
   Curator curator{server};
+  REQUIRE(curator("revocations") == "0");  // it is there
   const auto log = server.directory() / "grants";
   const std::string what = path + " " + std::to_string(threads) + " " + std::to_string(times) + " " + log.string();
   curator.begin("work mutex " + what);

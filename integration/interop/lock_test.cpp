@@ -1,6 +1,7 @@
 // Our locks and Curator's, a living one, on the same paths.
 #include "peer.hpp"
 #include "support/catch.hpp"
+#include "support/operations.hpp"
 
 #include <zklock/recipes/inter_process_read_write_lock.hpp>
 #include <zklock/recipes/inter_process_semaphore.hpp>
@@ -146,6 +147,9 @@ TEST_CASE_METHOD(Fixture, "Curator and we can ask each other to give a lock back
 TEST_CASE_METHOD(Fixture, "a crowd of Curator's threads and ours: no overlap, and everybody is served") {
   constexpr int threads = 4;
   constexpr int times = 60;
+  // A directory that is reaped as soon as it is empty would number its nodes from the start again.
+  REQUIRE_FALSE(create(client, path, "", CreateOptions{CreateMode::persistent}.creating_parents()));
+  REQUIRE(curator("revocations") == "0");  // it is there
   const auto log = server.directory() / "grants";
   curator.begin("work mutex " + path + " " + std::to_string(threads) + " " + std::to_string(times) + " " +
                 log.string());
