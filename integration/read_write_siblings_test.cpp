@@ -48,7 +48,8 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "readers behind a writer of their client make their nodes, delete them, and ask for nothing else") {
+TEST_CASE_METHOD(Fixture,
+                 "readers behind a writer of their client make their nodes, delete them, and ask for nothing else") {
   Lease writer = acquire(lock.write_lock());
   readers = std::vector<Pending<Lease>>(50);
   const std::int64_t before = server.monitor("zk_packets_received");
@@ -64,7 +65,8 @@ TEST_CASE_METHOD(Fixture, "readers behind a writer of their client make their no
   CHECK(server.monitor("zk_packets_received") - before <= 125);
 }
 
-TEST_CASE_METHOD(Fixture, "readers behind a writer of their client wait for the stranger who writes ahead of it", "[faults]") {
+TEST_CASE_METHOD(Fixture, "readers behind a writer of their client wait for the stranger who writes ahead of it",
+                 "[faults]") {
   Lease stranger = acquire(theirs.write_lock());
   asio::cancellation_signal gives_up;
   Pending<Lease> writer;
@@ -79,7 +81,8 @@ TEST_CASE_METHOD(Fixture, "readers behind a writer of their client wait for the 
   for (auto& each : readers) CHECK(std::get<1>(each.get()).is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "a reader whose node an operator has deleted while it waited hears so, and the others read", "[faults]") {
+TEST_CASE_METHOD(Fixture, "a reader whose node an operator has deleted while it waited hears so, and the others read",
+                 "[faults]") {
   Lease writer = acquire(lock.write_lock());
   wait_to_read(3, 1);
   std::vector<std::string> names = line();
@@ -94,7 +97,8 @@ TEST_CASE_METHOD(Fixture, "a reader whose node an operator has deleted while it 
   CHECK(third.is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "what a writer leaves whose directory an operator has deleted is nothing to its readers", "[faults]") {
+TEST_CASE_METHOD(Fixture, "what a writer leaves whose directory an operator has deleted is nothing to its readers",
+                 "[faults]") {
   Lease writer = acquire(lock.write_lock());
   delete_behind_our_back(Transaction{}.remove(writer.node_path()).remove(path));
   const Lease stranger = acquire(theirs.write_lock());

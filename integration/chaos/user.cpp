@@ -57,12 +57,7 @@ void User::use_mutex() {
   auto lease = acquire<Lease>(operation, "mutex", patience, [&](auto limit, auto handler) {
     limit == unlimited ? mutex.async_acquire(std::move(handler)) : mutex.async_acquire(limit, std::move(handler));
   });
-  if (!lease) return;
-  const Held held = held_by(*lease, line, Share::alone, operation);
-  note_granted(held);
-  visit({held});
-  release(std::move(*lease), held);
-  note(Event::finished, operation);
+  if (lease) use(std::move(*lease), line, Share::alone, operation);
 }
 
 void User::nest() {
@@ -91,12 +86,7 @@ void User::read() {
   auto lease = acquire<Lease>(operation, "read", some_patience(), [&](auto limit, auto handler) {
     lock.read_lock().async_acquire(limit, std::move(handler));
   });
-  if (!lease) return;
-  const Held held = held_by(*lease, line, Share::with_readers, operation);
-  note_granted(held);
-  visit({held});
-  release(std::move(*lease), held);
-  note(Event::finished, operation);
+  if (lease) use(std::move(*lease), line, Share::with_readers, operation);
 }
 
 void User::write() {
@@ -106,12 +96,7 @@ void User::write() {
   auto lease = acquire<Lease>(operation, "write", some_patience(), [&](auto limit, auto handler) {
     lock.write_lock().async_acquire(limit, std::move(handler));
   });
-  if (!lease) return;
-  const Held held = held_by(*lease, line, Share::alone, operation);
-  note_granted(held);
-  visit({held});
-  release(std::move(*lease), held);
-  note(Event::finished, operation);
+  if (lease) use(std::move(*lease), line, Share::alone, operation);
 }
 
 void User::downgrade() {
@@ -167,12 +152,8 @@ void User::use_semaphore_mutex() {
   if (below(2) == 0) {
     auto lease = acquire<Lease>(operation, "single", some_patience(),
                                 [&](auto limit, auto handler) { mutex.async_acquire(limit, std::move(handler)); });
-    if (!lease) return;
-    const Held held = held_by(*lease, line, Share::alone, operation);
-    note_granted(held);
-    visit({held});
-    release(std::move(*lease), held);
-    return note(Event::finished, operation);
+    if (lease) use(std::move(*lease), line, Share::alone, operation);
+    return;
   }
   if (!acquire_blocking(operation, "single", [&](auto limit) { return mutex.acquire(limit); })) return;
   const Held held{.lock = line,
@@ -278,6 +259,14 @@ User::Held User::held_by(Holder& holder, std::string lock, Share share, std::int
     return std::get<0>(done.get());
   };
   return held;
+}
+
+void User::use(Lease lease, const std::string& line, Share share, std::int64_t operation) {
+  const Held held = held_by(lease, line, share, operation);
+  note_granted(held);
+  visit({held});
+  release(std::move(lease), held);
+  note(Event::finished, operation);
 }
 
 /// Who has no token has lost it already.

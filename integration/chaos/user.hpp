@@ -76,6 +76,8 @@ class User {
 
   template <class Holder>
   Held held_by(Holder& holder, std::string lock, Share share, std::int64_t operation);
+  /// Does with what one lease protects what there is to do, and gives it back.
+  void use(Lease lease, const std::string& line, Share share, std::int64_t operation);
   void note_granted(const Held& held);
   void visit(const std::vector<Held>& all);
   void stay(const std::vector<Held>& all);

@@ -71,8 +71,9 @@ class Worker {
       // Releases in the background are to be done, too, before anybody counts.
       static_cast<void>(client_.wait_connected(30s));
     }
-    static_cast<void>(
-        test::eventually([&] { return test::open_descriptors() <= before.descriptors && test::running_threads() <= before.threads; }, 10s));
+    static_cast<void>(test::eventually(
+        [&] { return test::open_descriptors() <= before.descriptors && test::running_threads() <= before.threads; },
+        10s));
     measure();
     log_.write({.event = Event::drained, .process = options_.process});
     std::ofstream{options_.log.string() + ".drained"};

@@ -19,7 +19,8 @@ std::string obey(const Client& client, const std::string& line) {
   std::string log;
   int threads = 0;
   int times = 0;
-  if (!(words >> order >> kind >> path >> threads >> times >> log) || order != "work" || kind != "mutex" || threads != 1)
+  if (!(words >> order >> kind >> path >> threads >> times >> log) || order != "work" || kind != "mutex" ||
+      threads != 1)
     return "failed " + line;
   try {
     test::work(client, path, times, log);

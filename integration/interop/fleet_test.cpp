@@ -23,7 +23,9 @@ struct Member {
 
 }  // namespace
 
-TEST_CASE("three processes each of ours, Curator's and Kazoo's, and each is killed once: no overlap, first come, first served") {
+TEST_CASE(
+    "three processes each of ours, Curator's and Kazoo's, and each is killed once: no overlap, first come, first "
+    "served") {
   constexpr int goal = 20'000;
   constexpr int batch = 100;
   constexpr int between_kills = goal / 10;

@@ -50,8 +50,7 @@ class Curator : public Peer {
 class Kazoo : public Peer {
  public:
   explicit Kazoo(const testing::TestServer& server, std::chrono::seconds timeout = 10s)
-      : Peer{ZKLOCK_PYTHON,
-             {"-B", ZKLOCK_KAZOO_PEER, server.connect_string(), std::to_string(timeout.count())}} {}
+      : Peer{ZKLOCK_PYTHON, {"-B", ZKLOCK_KAZOO_PEER, server.connect_string(), std::to_string(timeout.count())}} {}
 };
 
 /// LockPeer.cpp: ours.
