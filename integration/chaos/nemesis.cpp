@@ -132,12 +132,12 @@ void Nemesis::harm_links(Dice& dice) {
 // ---- servers, and what they say of sessions
 
 void Nemesis::harm_servers(Dice& dice) {
-  switch (below(dice, 6)) {
-    case 0:
-    case 1: return kill_servers(dice);
-    case 2: return pause_server(dice);
-    case 3: return cut_off_server(dice);
-    default: return end_session(dice);
+  switch (below(dice, 8)) {
+    case 0: return pause_server(dice);
+    case 1: return cut_off_server(dice);
+    case 2:
+    case 3: return end_session(dice);
+    default: return kill_servers(dice);
   }
 }
 
@@ -145,7 +145,7 @@ void Nemesis::kill_servers(Dice& dice) {
   const std::size_t leader = cluster_.leader();
   std::vector<std::size_t> victims{leader};
   std::string kind = "leader_killed";
-  const std::uint64_t which = below(dice, 4);
+  const std::uint64_t which = below(dice, 6);
   if (which == 0 && cluster_.size() > 1) {
     kind = "server_killed";
     victims = {(leader + 1 + below(dice, cluster_.size() - 1)) % cluster_.size()};

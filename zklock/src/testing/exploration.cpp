@@ -119,8 +119,7 @@ class Saboteur {
     if (injection.whom >= simulation_.operations().size()) return;
     if (injection.fault != Fault::overslept) return simulation_.cancel(injection.whom);
     const Simulation::Operation& victim = simulation_.operation_at(injection.whom);
-    if (!victim.is_done() && victim.deadline)
-      simulation_.clock().advance(std::max(Clock::duration::zero(), *victim.deadline - Clock::now()));
+    if (!victim.is_done() && victim.deadline) simulation_.oversleep(*victim.deadline);
   }
 
   Simulation& simulation_;

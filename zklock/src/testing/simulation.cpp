@@ -85,6 +85,11 @@ void Simulation::cancel(std::size_t index) {
   victim.signal.emit(asio::cancellation_type::terminal);
 }
 
+void Simulation::oversleep(Clock::time_point until) {
+  clock_.advance(std::max(Clock::duration::zero(), until - Clock::now()));
+  woke_ = Clock::now();
+}
+
 void Simulation::invariant(std::string name, std::function<bool()> holds) {
   invariants_.push_back({std::move(name), std::move(holds)});
 }

@@ -108,6 +108,10 @@ class Simulation {
   /// Does something in a while, never at once.
   void after(Clock::duration wait, std::function<void()> action);
   void cancel(std::size_t operation);
+  /// The process pauses until then: timers that were due meanwhile are late. To be called inside run().
+  void oversleep(Clock::time_point until);
+  /// When it last woke from that; the beginning of time if it never has.
+  [[nodiscard]] Clock::time_point woke() const noexcept { return woke_; }
 
   /// Runs until all actors have returned, then until nothing is left of them, no ephemeral node, no watch but under
   /// /zookeeper, and what is to hold at the end does; then closes the clients, and runs until the io_context is out of
@@ -143,6 +147,7 @@ class Simulation {
   std::list<NamedClient> clients_;
   std::list<std::function<asio::awaitable<void>()>> bodies_;
   int actors_ = 0;
+  Clock::time_point woke_{};
   std::list<Operation> operations_;
   std::vector<Check> invariants_;
   std::vector<Check> end_checks_;
