@@ -11,7 +11,7 @@ inline constexpr const char* marks = "/marks";
 /// All locks are below: "mutex0", "rw0", "permits0", "single0", and so on.
 inline constexpr const char* locks = "/locks/";
 /// How many there are of each kind, and permits of each semaphore.
-inline constexpr std::uint64_t lines = 4;
+inline constexpr std::uint64_t lines = 8;
 inline constexpr std::int32_t permits = 3;
 
 }  // namespace zklock::chaos
