@@ -3,6 +3,7 @@
 #include "support/exploration.hpp"
 
 #include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/recipes/inter_process_read_write_lock.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -207,6 +208,48 @@ TEST_CASE("an operator who deletes a holder's node takes the lock from it, and w
     CHECK(lease.state() == LeaseState::lost);
     const auto [error] = co_await lease.async_release(asio::as_tuple(asio::deferred));
     CHECK(error == Error::lock_lost);
+  });
+}
+
+TEST_CASE("a release that begins without a link is told that the lock is lost, too") {
+  play([](Simulation& simulation) -> asio::awaitable<void> {
+    Lease lease = co_await acquire(simulation, "a");
+    simulation.ensemble().refuse_connections();
+    simulation.ensemble().cut_all();
+    co_await pause(10ms);
+    REQUIRE(lease.state() == LeaseState::suspect);
+    simulation.after(1s, [&] {
+      simulation.ensemble().remove(lease.node_path());
+      simulation.ensemble().accept_connections();
+    });
+    const auto [error] = co_await lease.async_release(asio::as_tuple(asio::deferred));
+    CHECK(error == Error::lock_lost);
+  });
+}
+
+TEST_CASE("a writer's release that begins without a link, and hands over to its client's reader, is told, too") {
+  play([](Simulation& simulation) -> asio::awaitable<void> {
+    const InterProcessReadWriteLock lock{simulation.client("a", config()), directory};
+    auto [refused, lease] = co_await lock.write_lock().async_acquire(asio::as_tuple(asio::deferred));
+    REQUIRE_FALSE(refused);
+    Lease reader;
+    lock.read_lock().async_acquire([&](error_code error, Lease granted) {
+      if (!error) reader = std::move(granted);
+    });
+    co_await pause(10ms);
+    simulation.ensemble().refuse_connections();
+    simulation.ensemble().cut_all();
+    co_await pause(10ms);
+    REQUIRE(lease.state() == LeaseState::suspect);
+    simulation.after(1s, [&, path = lease.node_path()] {
+      simulation.ensemble().remove(path);
+      simulation.ensemble().accept_connections();
+    });
+    const auto [error] = co_await lease.async_release(asio::as_tuple(asio::deferred));
+    CHECK(error == Error::lock_lost);
+    co_await pause(10s);
+    reader = Lease{};
+    co_await pause(1s);
   });
 }
 

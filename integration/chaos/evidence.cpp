@@ -36,6 +36,9 @@ void Evidence::index() {
       default: break;
     }
   }
+  for (const Record& each : visits)
+    if (const auto hold = holds.find(node_of(each)); hold != holds.end() && each.event == Event::left)
+      hold->second.left_at = each.at;
   std::map<std::pair<std::string, std::int64_t>, std::size_t> under_way;
   for (const Record& each : faults) {
     const auto process = static_cast<int>(each.number);

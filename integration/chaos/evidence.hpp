@@ -33,6 +33,7 @@ struct Hold {
   Record granted{};
   std::int64_t listens_at = 0;   ///< 0: never; so are those that follow
   std::int64_t lost_at = 0;      ///< told first
+  std::int64_t left_at = 0;      ///< the resource, by the register
   std::int64_t released_at = 0;  ///< the last of its releases
   std::string released_with{};   ///< "ok", an error, or "dropped"
 };

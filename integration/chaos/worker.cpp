@@ -48,6 +48,7 @@ std::string describe_host() {
 struct Resources {
   decltype(test::open_descriptors()) descriptors = test::open_descriptors();
   decltype(test::running_threads()) threads = test::running_threads();
+  bool operator<=(const Resources& other) const { return descriptors <= other.descriptors && threads <= other.threads; }
 };
 
 class Worker {
@@ -59,8 +60,7 @@ class Worker {
     StateSubscription states = client_.subscribe([this](ConnectionState) { publish_session(); });
     for (int i = 0; i < options_.users; ++i)
       users_.push_back(std::make_unique<User>(workplace_, options_.seed + static_cast<std::uint64_t>(i)));
-    const Resources before;
-    measure();
+    const Resources before = measure();
     std::cout << "working" << std::endl;
     {
       const Watchdog watchdog{client_, log_, options_.process};
@@ -71,9 +71,7 @@ class Worker {
       // Releases in the background are to be done, too, before anybody counts.
       static_cast<void>(client_.wait_connected(30s));
     }
-    static_cast<void>(test::eventually(
-        [&] { return test::open_descriptors() <= before.descriptors && test::running_threads() <= before.threads; },
-        10s));
+    static_cast<void>(test::eventually([&] { return Resources{} <= before; }, 10s));
     measure();
     log_.write({.event = Event::drained, .process = options_.process});
     std::ofstream{options_.log.string() + ".drained"};
@@ -96,11 +94,18 @@ class Worker {
     std::filesystem::rename(options_.log.string() + ".next", options_.log.string() + ".session");
   }
 
-  void measure() const {
-    note("descriptors", test::open_descriptors());
-    note("threads", test::running_threads());
+  /// While the client is connected: otherwise its socket would be missing.
+  Resources measure() const {
+    Resources now;
+    for (int tries = 0; tries < 10 && client_.wait_connected(30s); ++tries) {
+      now = Resources{};
+      if (client_.wait_connected(0ms)) break;
+    }
+    note("descriptors", now.descriptors);
+    note("threads", now.threads);
     note("kilobytes", test::resident_bytes() / 1'024);
     note("changes_of_the_host", describe_host() == host_ ? 0 : 1);
+    return now;
   }
   void note(const char* what, std::int64_t number) const {
     log_.write({.event = Event::measured, .process = options_.process, .number = number, .reason = what});

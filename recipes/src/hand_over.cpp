@@ -40,6 +40,7 @@ void hand_over_in_background(Session session, std::string path, Heirs heirs) {
 
 Awaitable<error_code> hand_over_for_sure(Session session, std::string path, Heirs heirs) {
   Transaction transaction = handing_over(path, heirs);
+  co_await wait_for_link(session);
   auto [error, results] = co_await session.async_commit(std::move(transaction), use_tuple);
   tell(heirs, error, results);
   if (!error) co_return error_code{};

@@ -24,6 +24,10 @@ Awaitable<error_code> wait_connected(Session session) {
   }
 }
 
+Awaitable<void> wait_for_link(Session session) {
+  if (session.state() != SessionState::connected) co_await wait_connected(session);
+}
+
 Awaitable<error_code> pause_before_retry(Session session) {
   if (session.state() == SessionState::connected) {
     Timer timer{session.get_executor(), 50ms};
@@ -87,6 +91,7 @@ Awaitable<error_code> create_containers(Session session, std::string path) {
 }
 
 Awaitable<error_code> remove_for_sure(Session session, std::string path) {
+  co_await wait_for_link(session);
   for (bool tried = false;; tried = true) {
     auto [error] = co_await session.async_remove(path, use_tuple);
     if (!error) co_return error_code{};

@@ -76,7 +76,8 @@ class [[nodiscard]] Lease {
   [[nodiscard]] Transaction guard() const;
 
   /// Gives back what this lease holds. If its owner holds the lock by nothing else, this deletes the node and waits for
-  /// the server's word. The delete outlives a lost link; it is tried until it is done or the session is over.
+  /// the server's word. The delete outlives a lost link; it is tried until it is done or the session is over. If the
+  /// answer to a delete is lost, and the node is gone at the next, it was ours: no error.
   ///
   /// Signature     void(error_code)
   /// Completes     when the server has deleted the node, or the session is over; at once if the owner holds the lock by

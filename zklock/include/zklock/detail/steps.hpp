@@ -13,6 +13,10 @@ namespace zklock {
 /// Waits until the session is connected again; the error that ended it, if it has ended.
 [[nodiscard]] Awaitable<error_code> wait_connected(Session session);
 
+/// The same, only if it is not connected. What is sent without a link fails as if it might have been carried out; who
+/// waits first is in doubt only when the link is lost meanwhile.
+[[nodiscard]] Awaitable<void> wait_for_link(Session session);
+
 /// After a failure that may pass: waits for the link, or a moment if the link is fine (a server that throttles).
 [[nodiscard]] Awaitable<error_code> pause_before_retry(Session session);
 
