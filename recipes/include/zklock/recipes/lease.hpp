@@ -77,7 +77,7 @@ class [[nodiscard]] Lease {
 
   /// Gives back what this lease holds. If its owner holds the lock by nothing else, this deletes the node and waits for
   /// the server's word. The delete outlives a lost link; it is tried until it is done or the session is over. If the
-  /// answer to a delete is lost, and the node is gone at the next, it was ours: no error.
+  /// answer to a delete is lost with the link, and the node is gone when it is tried again, it counts as deleted by us.
   ///
   /// Signature     void(error_code)
   /// Completes     when the server has deleted the node, or the session is over; at once if the owner holds the lock by
