@@ -8,6 +8,7 @@ namespace zklock::chaos {
 namespace {
 
 using Key = std::pair<int, std::int64_t>;
+Key key_of(const Record& record) { return {record.process, record.operation}; }
 
 struct Operation {
   std::optional<Record> invoked{};
@@ -21,7 +22,7 @@ std::map<Key, Operation> operations_of(const Evidence& evidence) {
   std::map<Key, Operation> all;
   for (const Record& each : evidence.users) {
     if (each.operation == 0) continue;
-    Operation& operation = all[{each.process, each.operation}];
+    Operation& operation = all[key_of(each)];
     if (operation.ends > 0 && each.event != Event::lost) operation.goes_on = true;
     if (each.event == Event::invoked) operation.invoked = each;
     if (each.event == Event::refused) ++operation.outcomes;
@@ -37,11 +38,25 @@ std::map<Key, Operation> operations_of(const Evidence& evidence) {
   return all;
 }
 
-/// How long the next in line waited once nobody kept it out; nothing: it did not wait, or nobody knows.
-std::optional<std::pair<Interval, const Hold*>> hand_over(const Evidence& evidence, const Hold& hold) {
-  const Node* node = evidence.history.find(evidence.node_of(hold.granted));
-  if (!node || node->became_first_at < 0 || hold.granted.at <= node->became_first_at) return std::nullopt;
-  return std::pair{Interval{node->became_first_at, hold.granted.at}, &hold};
+/// Since when an operation was first in line: in all of its lines, if it waited for several locks as one.
+std::map<Key, std::int64_t> first_in_line(const Evidence& evidence) {
+  std::map<Key, std::int64_t> all;
+  for (const auto& [token, hold] : evidence.holds)
+    if (const Node* node = evidence.history.find(token); node && node->became_first_at >= 0) {
+      std::int64_t& since = all[key_of(hold.granted)];
+      since = std::max(since, node->became_first_at);
+    }
+  return all;
+}
+
+/// When those who waited, and were kept out by nobody any more, were not granted yet.
+std::vector<std::pair<Interval, const Hold*>> hand_overs(const Evidence& evidence) {
+  std::vector<std::pair<Interval, const Hold*>> all;
+  const auto since = first_in_line(evidence);
+  for (const auto& [token, hold] : evidence.holds)
+    if (const auto first = since.find(key_of(hold.granted)); first != since.end() && first->second < hold.granted.at)
+      all.emplace_back(Interval{first->second, hold.granted.at}, &hold);
+  return all;
 }
 
 std::int64_t length_of(const Evidence& evidence, const Interval& when, int process) {
@@ -52,24 +67,21 @@ std::int64_t length_of(const Evidence& evidence, const Interval& when, int proce
 
 double longest_hand_over(const Evidence& evidence) {
   std::int64_t longest = 0;
-  for (const auto& [token, hold] : evidence.holds)
-    if (const auto wait = hand_over(evidence, hold); wait && evidence.is_quiet(wait->first))
-      longest = std::max(longest, wait->first.end - wait->first.begin);
+  for (const auto& [wait, hold] : hand_overs(evidence))
+    if (evidence.is_quiet(wait)) longest = std::max(longest, wait.end - wait.begin);
   return static_cast<double>(longest) / 1'000;
 }
 
 std::vector<Violation> check_liveness(const Evidence& evidence) {
   std::vector<Violation> found;
-  for (const auto& [token, hold] : evidence.holds) {
-    const auto wait = hand_over(evidence, hold);
-    if (!wait) continue;
-    const auto limit = evidence.is_quiet(wait->first) ? evidence.bounds.hand_over : evidence.bounds.troubled_hand_over;
-    const std::int64_t length = length_of(evidence, wait->first, hold.granted.process);
-    if (length > limit.count() && length > (limit + 2 * evidence.lateness(wait->first)).count())
+  for (const auto& [wait, hold] : hand_overs(evidence)) {
+    const auto limit = evidence.is_quiet(wait) ? evidence.bounds.hand_over : evidence.bounds.troubled_hand_over;
+    const std::int64_t length = length_of(evidence, wait, hold->granted.process);
+    if (length > limit.count() && length > (limit + 2 * evidence.lateness(wait)).count())
       found.push_back({"the first in line waited for " + std::to_string(length / 1'000) + " ms",
-                       {token},
-                       hold.granted.process,
-                       hold.granted.operation});
+                       {evidence.node_of(hold->granted)},
+                       hold->granted.process,
+                       hold->granted.operation});
   }
   std::map<int, std::int64_t> working;
   for (const Record& each : evidence.users) working[each.process] = each.at;
@@ -78,10 +90,9 @@ std::vector<Violation> check_liveness(const Evidence& evidence) {
       found.push_back({"a process does not come to its end", {}, process});
   std::map<Key, std::int64_t> ends;
   for (const Record& each : evidence.users)
-    if (each.event == Event::refused || each.event == Event::granted)
-      ends.emplace(Key{each.process, each.operation}, each.at);
+    if (each.event == Event::refused || each.event == Event::granted) ends.emplace(key_of(each), each.at);
   for (const Record& each : evidence.users) {
-    const auto end = ends.find({each.process, each.operation});
+    const auto end = ends.find(key_of(each));
     if (each.event != Event::invoked || each.limit < 0 || end == ends.end()) continue;
     const auto limit = (each.limit == 0 ? evidence.bounds.one_try : std::chrono::microseconds{each.limit * 1'000}) +
                        evidence.bounds.tolerance;

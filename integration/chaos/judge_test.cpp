@@ -255,6 +255,16 @@ TEST_CASE("I6: a hand-over may take longer while something is wrong, and of its 
   CHECK(check_liveness(story.tell()).empty());
 }
 
+TEST_CASE("I6: who takes several locks as one has to wait for the last of them") {
+  Story story = handed_over();
+  std::vector<Record>& users = story.evidence.users;
+  users[5].at = 16 * second + second / 2;
+  story.create(16, two, b, "mutex1").user(16.5, Event::granted, 2, 16);
+  CHECK(check_liveness(story.tell()).size() == 1);
+  users.back().operation = users[5].operation;
+  CHECK(check_liveness(story.tell()).empty());
+}
+
 TEST_CASE("I7: no outcome, two outcomes, a life after the end") {
   Story story = handed_over();
   SECTION("none") { story.user(16, Event::invoked, 1, 50); }
