@@ -141,7 +141,9 @@ void History::mark(const ServerTransaction& transaction, const std::string& path
   if (node.place.kind == LockKind::permit) {
     for (const auto& [other, live] : line)
       if (live.is_marked) made.against.push_back(live.token);
-  } else {
+  } else if (node.became_first_at < 0) {
+    // Who was first is kept out by nobody: only a writer that goes on as a reader, when an operator has just deleted its
+    // own node, still gets ahead.
     made.against = ahead_of(node);
   }
   found->second.is_marked = true;

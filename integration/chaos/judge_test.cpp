@@ -184,6 +184,26 @@ TEST_CASE("I3: whose node an operator deletes while it waits may hear of a grant
   CHECK(check_grants(story.tell()).empty());
 }
 
+TEST_CASE("I3: who was first stays so beside the reader of a writer whose node an operator has deleted") {
+  const std::string id = "_c_00000000-0000-0000-0000-00000000000";
+  const std::string writer = id + "a-__WRIT__0000000000";
+  const std::string next = id + "b-__WRIT__0000000001";
+  Story story;
+  story.create(10, one, writer, "rw0").create(11, two, next, "rw0");
+  SECTION("deleted before") {
+    story.remove(12, theirs, writer, "rw0")
+        .create(13, one, id + "c-__READ__0000000000", "rw0")
+        .mark(14, two, next, "rw0");
+    CHECK(check_grants(story.tell()).empty());
+  }
+  SECTION("deleted afterwards") {
+    story.create(12, one, id + "c-__READ__0000000000", "rw0")
+        .remove(13, theirs, writer, "rw0")
+        .mark(14, two, next, "rw0");
+    CHECK(check_grants(story.tell()).size() == 1);
+  }
+}
+
 TEST_CASE("I3: a released sibling keeps nobody out, and a fourth permit of three is one too many") {
   Story story;
   SECTION("siblings") {
