@@ -149,10 +149,10 @@ std::vector<Violation> check_losses(const Evidence& evidence) {
     if (!node || node->end == Node::End::none || node->end == Node::End::by_owner) continue;
     const int process = hold.granted.process;
     const bool gave_back_before = hold.released_at != 0 && hold.released_at <= node->removed_at;
-    // Whoever had left already, and was about to release when another deleted the node, may take that for the release:
-    // the answer may have been lost with the link.
-    const bool had_left = node->end == Node::End::by_another && hold.left_at != 0 && hold.left_at <= node->removed_at;
-    if (hold.released_with == "ok" && !gave_back_before && !had_left)
+    // If the answer to the delete was lost with the link, nobody can tell whose delete it was.
+    const bool is_unknown = node->end == Node::End::by_another && hold.left_at != 0 &&
+                            evidence.lost_link(process, {hold.left_at, hold.released_at});
+    if (hold.released_with == "ok" && !gave_back_before && !is_unknown)
       found.push_back({"a release of what was lost has succeeded", {token}, process, hold.granted.operation});
     if (hold.listens_at == 0 || hold.listens_at > node->removed_at || gave_back_before) continue;
     std::int64_t told = hold.lost_at != 0 ? hold.lost_at : INT64_MAX;

@@ -78,6 +78,16 @@ bool Evidence::is_quiet(Interval when) const {
                               [&](const Interval& each) { return each.begin <= when.end && when.begin <= each.end; });
 }
 
+bool Evidence::lost_link(int process, Interval when) const {
+  std::int64_t before = 0;
+  for (const Record& each : faults) {
+    if (each.event != Event::measured || each.reason != "connections" || each.process != process) continue;
+    if (each.at <= when.begin) before = each.number;
+    if (each.at >= when.end) return each.number > before;
+  }
+  return false;
+}
+
 std::chrono::microseconds Evidence::lateness(Interval when) const {
   std::int64_t most = 0;
   for (const Record& each : late)

@@ -67,6 +67,8 @@ struct Evidence {
   /// How long the process was stopped in that time.
   [[nodiscard]] std::chrono::microseconds stopped(int process, Interval when) const;
   [[nodiscard]] bool is_quiet(Interval when) const;
+  /// Whether the process had to connect again, as far as the links' counts, taken once a second, can tell.
+  [[nodiscard]] bool lost_link(int process, Interval when) const;
   /// The most that the machine has let any thread oversleep then.
   [[nodiscard]] std::chrono::microseconds lateness(Interval when) const;
   /// True: it did not come to its end because somebody killed it.

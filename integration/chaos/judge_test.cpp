@@ -247,9 +247,11 @@ TEST_CASE("I4: a loss that is not told, or too late, or denied") {
 TEST_CASE("I4: a node that an operator deletes while its owner releases it") {
   Story story;
   story.create(10, one, a).remove(13, two, a);
-  story.user(10.1, Event::granted, 1, 10).user(13.5, Event::released, 1, 10, "ok").visit(11, Event::entered, 1, 10);
-  SECTION("left before") { CHECK(check_losses(story.visit(12.9, Event::left, 1, 10).tell()).empty()); }
-  SECTION("left after") { CHECK(check_losses(story.visit(13.1, Event::left, 1, 10).tell()).size() == 1); }
+  story.user(10.1, Event::granted, 1, 10).user(13.5, Event::released, 1, 10, "ok");
+  story.visit(11, Event::entered, 1, 10).visit(13.1, Event::left, 1, 10);
+  story.measure("connections", 3, 12).measure("connections", 4, 13);
+  SECTION("and the link is lost") { CHECK(check_losses(story.measure("connections", 5, 14).tell()).empty()); }
+  SECTION("and the link holds") { CHECK(check_losses(story.measure("connections", 4, 14).tell()).size() == 1); }
 }
 
 TEST_CASE("I5: one who overtakes another in line") {
