@@ -376,6 +376,31 @@ TEST_CASE_METHOD(Fixture,
   CHECK(stranger.is_held());
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "a lock that an operator has deleted with its directory is not handed on to who was just being made",
+                 "[faults]") {
+  FrameProxy proxy{server.port()};
+  const Client other = Client{{.connect_string = proxy.address(), .session_timeout = 9s}};
+  const InterProcessMutex theirs{other, path};
+  Lease holder = acquire(theirs);
+  const Transaction everything = Transaction{}.remove(holder.node_path()).remove(path);
+  CHECK_FALSE(std::get<0>(outcome_of_operation<TransactionResults>(
+      [&](auto token) { session.async_commit(everything, std::move(token)); })));
+  const Lease stranger = acquire(mutex);
+  proxy.hold(Direction::replies);
+  Pending<Lease> sibling;  // its number is the one after the holder's
+  theirs.async_acquire(sibling.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  Pending<> released;
+  SECTION("in the background") { holder = Lease{}; }
+  SECTION("awaited") { holder.async_release(released.handler()); }
+  REQUIRE(eventually([&] { return proxy.requests(Opcode::remove) == 1; }));
+  proxy.resume(Direction::replies);
+  const Lease taken = std::get<1>(sibling.get());
+  CHECK(eventually([&] { return taken.state() == LeaseState::lost; }));
+  CHECK(stranger.is_held());
+}
+
 TEST_CASE_METHOD(Fixture, "a holder that hears that its node is gone does not keep its siblings waiting", "[faults]") {
   Lease holder = acquire(mutex);
   Pending<> lost;

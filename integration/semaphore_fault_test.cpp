@@ -48,7 +48,7 @@ TEST_CASE_METHOD(Fixture, "a server lost while a permit is made leaves no orphan
   for (std::size_t i = 0; i < pending.size(); ++i) semaphore.async_acquire(pending[i].handler());
   REQUIRE(eventually([&] { return in_line() == 1 + pending.size(); }));
   const CutPoint point = GENERATE(CutPoint::before_request, CutPoint::after_request, CutPoint::before_reply);
-  proxy.cut_at({.opcode = Opcode::create2, .point = point});
+  proxy.cut_at({.opcode = Opcode::create2, .point = point, .afterwards = Afterwards::refuse});
   ahead.reset();
   REQUIRE(eventually([&] { return proxy.cuts() == 1; }));
   SECTION("the link alone") {}
@@ -56,6 +56,7 @@ TEST_CASE_METHOD(Fixture, "a server lost while a permit is made leaves no orphan
     server.kill();
     server.start();
   }
+  proxy.accept_again();
   for (auto& each : pending) {
     const auto [error, lease] = each.get();
     REQUIRE_FALSE(error);

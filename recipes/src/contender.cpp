@@ -43,7 +43,7 @@ struct Granted {
   Session session{};
   CreateResult node{};
   std::shared_ptr<Sibling> sibling{};
-  bool is_seen = true;  ///< our node has been seen since we may have become first
+  bool is_seen = true;  ///< the servers' word is there that we are first
 };
 
 bool is_certainly_alive(const Session& session) {
@@ -100,11 +100,12 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::st
       if (request.try_once) co_return make_error_code(Error::timed_out);
       ahead = core.siblings()->find(session, request.kind, contention.predecessors_number, contention.predecessor);
     }
-    const bool left_meanwhile = ahead && ahead->is_gone();  // while our node was made: that is as good as a look at it
+    const bool left_meanwhile = ahead && ahead->is_gone();  // while our node was made
     if (granted.sibling) granted.sibling->forget_seen();
     const auto woken = co_await wait_turn(session, core, contention, request.kind, ahead, granted.sibling);
     if (!woken) co_return woken.error();
-    granted.is_seen = *woken == WokenUp::by_a_hint || left_meanwhile;
+    granted.is_seen = *woken == WokenUp::by_a_hint;
+    if (*woken == WokenUp::for_certain && left_meanwhile) ahead->hand_on_late(granted.sibling);
     if (*woken == WokenUp::for_certain) break;
     ahead.reset();
     // A wake-up is a hint: the session may be over (docs/faults.md 45), which prove_alive() finds out at the end.

@@ -29,13 +29,17 @@ void tell(const Heirs& heirs, error_code outcome, const Results& results) {
 
 }  // namespace
 
-void hand_over_in_background(Session session, std::string path, Heirs heirs) {
+void hand_over_in_background(Session session, std::string path, Heirs heirs, std::function<void(error_code)> told) {
   Transaction transaction = handing_over(path, heirs);
-  auto told = [session, path = std::move(path), heirs = std::move(heirs)](error_code error, const Results& results) {
+  auto tried = [session, path = std::move(path), heirs = std::move(heirs), told = std::move(told)](
+                   error_code error, const Results& results) {
     tell(heirs, error, results);
-    if (error) remove_in_background(session, path);
+    // Where this may have deleted the node, another try that finds none says nothing.
+    const bool is_still_there = error && outcome_of(error) == Outcome::not_applied;
+    if (!is_still_there) told(error);
+    if (error) remove_in_background(session, path, is_still_there ? told : nullptr);
   };
-  session.async_commit(std::move(transaction), asio::bind_executor(session.get_executor(), std::move(told)));
+  session.async_commit(std::move(transaction), asio::bind_executor(session.get_executor(), std::move(tried)));
 }
 
 Awaitable<error_code> hand_over_for_sure(Session session, std::string path, Heirs heirs) {

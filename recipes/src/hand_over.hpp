@@ -6,6 +6,7 @@
 #include <zklock/detail/spawn.hpp>
 #include <zklock/session.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,8 +20,9 @@ using Heirs = std::vector<std::shared_ptr<Sibling>>;
 /// that fails the node is deleted all the same.
 ///
 /// Where an operator has deleted an heir's node, the heir knows before our delete lets anybody else in, as long as the
-/// link holds. Of several such heirs the first knows it then, the others soon.
-void hand_over_in_background(Session session, std::string path, Heirs heirs);
+/// link holds. Of several such heirs the first knows it then, the others soon. `told` is called with the outcome of the
+/// first try to delete.
+void hand_over_in_background(Session session, std::string path, Heirs heirs, std::function<void(error_code)> told);
 
 /// The same, with the server's word on the delete: what remove_for_sure gives.
 [[nodiscard]] Awaitable<error_code> hand_over_for_sure(Session session, std::string path, Heirs heirs);

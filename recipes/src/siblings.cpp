@@ -78,6 +78,18 @@ void Sibling::see(error_code seen) {
   if (const auto handler = std::exchange(on_seen_, nullptr)) handler(seen);
 }
 
+void Sibling::on_removed(error_code outcome) {
+  removed_ = outcome;
+  for (const auto& each : std::exchange(late_heirs_, {}))
+    if (const auto heir = each.lock()) hand_on_late(heir);
+}
+
+void Sibling::hand_on_late(const std::shared_ptr<Sibling>& heir) {
+  heir->is_heir_ = true;
+  if (!removed_) return late_heirs_.push_back(heir);
+  heir->see(*removed_ == Error::no_node ? make_error_code(Error::lock_lost) : *removed_);
+}
+
 bool Sibling::when_seen(std::function<void(error_code)> handler) {
   if (is_heir_ && seen_) handler(*seen_);
   if (is_heir_ && !seen_) on_seen_ = std::move(handler);

@@ -53,6 +53,11 @@ class Sibling {
   /// Our node is there; no_node: it is not; lock_lost: that of the one who was ahead had gone before, so that what it
   /// left to us proves nothing; another error: nobody knows.
   void see(error_code seen);
+  /// The servers' word on the delete of our node.
+  void on_removed(error_code outcome);
+  /// `heir` was being made while we left, so that nobody asks for its node; our delete shows whether its place is right
+  /// behind ours, and the heir see()s that.
+  void hand_on_late(const std::shared_ptr<Sibling>& heir);
   /// What was seen before says nothing of a grant to come.
   void forget_seen();
   /// Calls back once with the outcome, when the one who was ahead of us has to see us. False: nobody has.
@@ -85,6 +90,8 @@ class Sibling {
   std::size_t next_sweep_ = 0;  // of those who have given up, once there are so many
   std::optional<error_code> seen_;
   std::function<void(error_code)> on_seen_;
+  std::optional<error_code> removed_;
+  std::vector<std::weak_ptr<Sibling>> late_heirs_;
 };
 
 /// The nodes of a client on one path.

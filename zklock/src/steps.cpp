@@ -1,6 +1,8 @@
 #include <zklock/detail/steps.hpp>
 #include <zklock/path.hpp>
 
+#include <utility>
+
 namespace zklock {
 
 using namespace std::chrono_literals;
@@ -135,10 +137,12 @@ Awaitable<void> remove_quietly(Session session, std::string path) {
 }  // namespace
 
 /// The first try without a coroutine, which would start later.
-void remove_in_background(Session session, std::string path) {
-  session.async_remove(path, asio::bind_executor(session.get_executor(), [session, path](error_code error) {
-                         if (is_retryable(error)) spawn_detached(session.get_executor(), remove_quietly(session, path));
-                       }));
+void remove_in_background(Session session, std::string path, std::function<void(error_code)> told) {
+  auto tried = [session, path, told = std::move(told)](error_code error) {
+    if (told) told(error);
+    if (is_retryable(error)) spawn_detached(session.get_executor(), remove_quietly(session, path));
+  };
+  session.async_remove(path, asio::bind_executor(session.get_executor(), std::move(tried)));
 }
 
 }  // namespace zklock

@@ -4,6 +4,7 @@
 #include <zklock/detail/spawn.hpp>
 #include <zklock/session.hpp>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,7 +50,8 @@ namespace zklock {
 /// The same of an ephemeral node.
 [[nodiscard]] Awaitable<Result<CreateResult>> find_own_node(Session session, std::string directory, std::string prefix);
 
-/// Deletes the node in the background, beginning within this call, until it is gone or the session is over.
-void remove_in_background(Session session, std::string path);
+/// Deletes the node in the background, beginning within this call, until it is gone or the session is over. `told` is
+/// called on the session's executor with the outcome of the first try.
+void remove_in_background(Session session, std::string path, std::function<void(error_code)> told = nullptr);
 
 }  // namespace zklock
