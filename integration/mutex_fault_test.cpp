@@ -376,29 +376,87 @@ TEST_CASE_METHOD(Fixture,
   CHECK(stranger.is_held());
 }
 
-TEST_CASE_METHOD(Fixture,
+namespace {
+
+/// A lock that an operator has deleted with its directory, and that a stranger has in the new one: the numbers there
+/// begin again, so that they go on where those of the old holder's client end.
+struct Replaced : Fixture {
+  FrameProxy proxy{server.port()};
+  Client other{{.connect_string = proxy.address(), .session_timeout = 9s}};
+  InterProcessMutex theirs{other, path};
+  Lease holder = acquire(theirs);
+  Lease stranger;
+
+  void replace() {
+    const Transaction everything = Transaction{}.remove(holder.node_path()).remove(path);
+    REQUIRE_FALSE(std::get<0>(outcome_of_operation<TransactionResults>(
+        [&](auto token) { session.async_commit(everything, std::move(token)); })));
+    stranger = acquire(mutex);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Replaced,
                  "a lock that an operator has deleted with its directory is not handed on to who was just being made",
                  "[faults]") {
-  FrameProxy proxy{server.port()};
-  const Client other = Client{{.connect_string = proxy.address(), .session_timeout = 9s}};
-  const InterProcessMutex theirs{other, path};
-  Lease holder = acquire(theirs);
-  const Transaction everything = Transaction{}.remove(holder.node_path()).remove(path);
-  CHECK_FALSE(std::get<0>(outcome_of_operation<TransactionResults>(
-      [&](auto token) { session.async_commit(everything, std::move(token)); })));
-  const Lease stranger = acquire(mutex);
+  const bool replaced = GENERATE(true, false);
+  if (replaced) replace();
   proxy.hold(Direction::replies);
-  Pending<Lease> sibling;  // its number is the one after the holder's
+  Pending<Lease> sibling;
   theirs.async_acquire(sibling.handler());
   REQUIRE(eventually([&] { return queue_length() == 2; }));
+  const bool awaited = GENERATE(true, false);
   Pending<> released;
-  SECTION("in the background") { holder = Lease{}; }
-  SECTION("awaited") { holder.async_release(released.handler()); }
+  if (awaited)
+    holder.async_release(released.handler());
+  else
+    holder = Lease{};
   REQUIRE(eventually([&] { return proxy.requests(Opcode::remove) == 1; }));
   proxy.resume(Direction::replies);
   const Lease taken = std::get<1>(sibling.get());
-  CHECK(eventually([&] { return taken.state() == LeaseState::lost; }));
-  CHECK(stranger.is_held());
+  if (awaited) CHECK(std::get<0>(released.get()) == (replaced ? make_error_code(Error::lock_lost) : error_code{}));
+  if (replaced) {
+    CHECK(eventually([&] { return taken.state() == LeaseState::lost; }));
+    CHECK(stranger.is_held());
+  } else {
+    REQUIRE_FALSE(sync(other.session()));
+    CHECK(taken.is_held());
+  }
+}
+
+TEST_CASE_METHOD(Replaced,
+                 "a lock that an operator has deleted with its directory is not handed on by who was misled itself",
+                 "[faults]") {
+  const bool replaced = GENERATE(true, false);
+  if (replaced) replace();
+  Pending<Lease> first;
+  theirs.async_acquire(first.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  Pending<Lease> second;
+  const bool is_late = GENERATE(false, true);
+  if (!is_late) {
+    theirs.async_acquire(second.handler());
+    REQUIRE(eventually([&] { return queue_length() == 3; }));
+  }
+  REQUIRE_FALSE(sync(other.session()));  // it knows of its nodes
+  proxy.hold(Direction::replies);
+  if (is_late) {
+    theirs.async_acquire(second.handler());
+    REQUIRE(eventually([&] { return queue_length() == 3; }));
+  }
+  holder = Lease{};
+  std::get<1>(first.get()) = Lease{};  // before anybody knows what has become of the holder's node
+  if (is_late) REQUIRE(eventually([&] { return proxy.requests(Opcode::remove) + proxy.requests(Opcode::multi) == 2; }));
+  proxy.resume(Direction::replies);
+  const Lease taken = std::get<1>(second.get());
+  if (replaced) {
+    CHECK(eventually([&] { return taken.state() == LeaseState::lost; }));
+    CHECK(stranger.is_held());
+  } else {
+    REQUIRE_FALSE(sync(other.session()));
+    CHECK(taken.is_held());
+  }
 }
 
 TEST_CASE_METHOD(Fixture, "a holder that hears that its node is gone does not keep its siblings waiting", "[faults]") {

@@ -83,20 +83,17 @@ Awaitable<void> Holding::look_again(std::weak_ptr<Holding> weak, Session session
 void Holding::remove() {
   asio::dispatch(session_.get_executor(), [self = shared_from_this()] {
     Heirs heirs = self->depart();
-    auto told = [sibling = self->sibling_](error_code outcome) {
+    if (!heirs.empty()) return hand_over_in_background(self->session_, self->sibling_, std::move(heirs));
+    remove_in_background(self->session_, self->node_.path, [sibling = self->sibling_](error_code outcome) {
       if (sibling) sibling->on_removed(outcome);
-    };
-    if (heirs.empty())
-      remove_in_background(self->session_, self->node_.path, std::move(told));
-    else
-      hand_over_in_background(self->session_, self->node_.path, std::move(heirs), std::move(told));
+    });
   });
 }
 
 Awaitable<error_code> Holding::remove_for_sure(std::shared_ptr<Holding> self) {
   Heirs heirs = self->depart();
   auto removing = heirs.empty() ? zklock::remove_for_sure(self->session_, self->node_.path)
-                                : hand_over_for_sure(self->session_, self->node_.path, std::move(heirs));
+                                : hand_over_for_sure(self->session_, self->sibling_, std::move(heirs));
   const error_code outcome = co_await std::move(removing);
   if (self->sibling_) self->sibling_->on_removed(outcome);
   co_return outcome;

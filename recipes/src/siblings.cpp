@@ -78,8 +78,10 @@ void Sibling::see(error_code seen) {
   if (const auto handler = std::exchange(on_seen_, nullptr)) handler(seen);
 }
 
+bool Sibling::was_misled() const noexcept { return is_heir_ && seen_ && *seen_ == Error::lock_lost; }
+
 void Sibling::on_removed(error_code outcome) {
-  removed_ = outcome;
+  removed_ = was_misled() ? make_error_code(Error::no_node) : outcome;
   for (const auto& each : std::exchange(late_heirs_, {}))
     if (const auto heir = each.lock()) hand_on_late(heir);
 }

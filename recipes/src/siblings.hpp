@@ -50,10 +50,12 @@ class Sibling {
   /// Those who sleep until we are gone, up to most_heirs of them, and to most_bytes of paths. Whoever asks has to see()
   /// each of them in a moment.
   [[nodiscard]] std::vector<std::shared_ptr<Sibling>> take_heirs();
-  /// Our node is there; no_node: it is not; lock_lost: that of the one who was ahead had gone before, so that what it
-  /// left to us proves nothing; another error: nobody knows.
+  /// Our node is there, or has just been made; no_node: it is not there; lock_lost: that of the one who was ahead had
+  /// gone before, so that what it left to us proves nothing; another error: nobody knows.
   void see(error_code seen);
-  /// The servers' word on the delete of our node.
+  /// We have seen that what was left to us proves nothing, and so does what we leave.
+  [[nodiscard]] bool was_misled() const noexcept;
+  /// What the delete of our node has found; an error but no_node: nobody knows.
   void on_removed(error_code outcome);
   /// `heir` was being made while we left, so that nobody asks for its node; our delete shows whether its place is right
   /// behind ours, and the heir see()s that.
