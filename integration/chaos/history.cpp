@@ -66,6 +66,13 @@ const Node* History::beside(std::int64_t writer) const {
   return nullptr;
 }
 
+bool History::is_out_of_order(const ServerTransaction& transaction) {
+  auto& last = last_requests_[transaction.session];
+  const bool came_late = transaction.request != 0 && transaction.request < last;
+  last = std::max(last, transaction.request);
+  return came_late;
+}
+
 void History::apply(const ServerTransaction& transaction) {
   if (transaction.closes_session) {
     const auto mine = ephemerals_.extract(transaction.session);
@@ -73,12 +80,13 @@ void History::apply(const ServerTransaction& transaction) {
       for (const std::string& path : mine.mapped()) remove(transaction, path);
     return;
   }
+  const bool came_late = is_out_of_order(transaction);
   const auto& changes = transaction.changes;
   const bool is_mark =
       changes.size() == 2 && changes.front().kind == Change::Kind::check && changes.back().path == chaos::marks;
   if (is_mark) return mark(transaction, changes.front().path);
   for (const Change& change : changes) {
-    if (change.kind == Change::Kind::create) create(transaction, change);
+    if (change.kind == Change::Kind::create) create(transaction, change, came_late);
     if (change.kind == Change::Kind::remove) remove(transaction, change.path);
     if (change.kind == Change::Kind::set_data) {
       auto& line = lines_[parent_of(change.path)];
@@ -91,7 +99,7 @@ void History::apply(const ServerTransaction& transaction) {
   }
 }
 
-void History::create(const ServerTransaction& transaction, const Change& change) {
+void History::create(const ServerTransaction& transaction, const Change& change, bool came_late) {
   const auto place = place_of(change.path);
   const std::string line = parent_of(change.path);
   if (!place || !line.starts_with(locks)) {
@@ -106,7 +114,7 @@ void History::create(const ServerTransaction& transaction, const Change& change)
             .session = transaction.session,
             .created = transaction.zxid,
             .created_at = transaction.at};
-  if (const std::string own = protection_of(change.path); !own.empty())
+  if (const std::string own = protection_of(change.path); !own.empty() && !came_late)
     for (const auto& [path, other] : lines_[line])
       if (protection_of(path) == own) twins_.emplace_back(other.token, node.created);
   lines_[line][change.path] = {transaction.zxid, false, change.data};

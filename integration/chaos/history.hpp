@@ -59,7 +59,8 @@ class History {
   [[nodiscard]] const Node* beside(std::int64_t writer) const;
   [[nodiscard]] const std::vector<Mark>& marks() const noexcept { return marks_; }
   [[nodiscard]] const std::vector<DataWrite>& writes() const noexcept { return writes_; }
-  /// Two that lived at once though one attempt made both.
+  /// Two that lived at once though one attempt made both; unless the servers carried out the create of the other one
+  /// after a later request of its session (docs/reliability.md, what it has found): nobody could see it coming.
   [[nodiscard]] const std::vector<std::pair<std::int64_t, std::int64_t>>& twins() const noexcept { return twins_; }
 
  private:
@@ -70,7 +71,9 @@ class History {
   };
 
   void apply(const ServerTransaction& transaction);
-  void create(const ServerTransaction& transaction, const Change& change);
+  void create(const ServerTransaction& transaction, const Change& change, bool came_late);
+  /// Of two requests of one client the servers carry out the first one first.
+  [[nodiscard]] bool is_out_of_order(const ServerTransaction& transaction);
   void remove(const ServerTransaction& transaction, const std::string& path);
   void mark(const ServerTransaction& transaction, const std::string& path);
   void see_who_is_first(const std::string& line, std::int64_t at);
@@ -80,6 +83,7 @@ class History {
   std::map<std::string, std::map<std::string, Live>> lines_;  // by the parent's path, then by the node's
   std::map<std::string, std::int64_t> parents_;
   std::map<std::int64_t, std::vector<std::string>> ephemerals_;
+  std::map<std::int64_t, std::int32_t> last_requests_;
   std::vector<Mark> marks_;
   std::vector<DataWrite> writes_;
   std::vector<std::pair<std::int64_t, std::int64_t>> twins_;

@@ -41,6 +41,11 @@ class Story {
     transactions.back().changes.push_back({.kind = Change::Kind::set_data, .path = "/marks"});
     return *this;
   }
+  /// Of the last transaction.
+  Story& by_request(std::int32_t number) {
+    transactions.back().request = number;
+    return *this;
+  }
   Story& close(std::int64_t zxid, std::int64_t session) {
     transactions.push_back({.zxid = zxid, .session = session, .at = zxid * second, .closes_session = true});
     return *this;
@@ -306,6 +311,15 @@ TEST_CASE("I8: a node that is left, and two nodes of one attempt") {
     story.create(30, one, a).create(31, one, "_c_00000000-0000-0000-0000-00000000000a-lock-0000000003").close(32, one);
   }
   CHECK(check_nodes(story.tell()).size() == 1);
+}
+
+TEST_CASE("I8: two nodes of one attempt, where the servers have turned its creates round") {
+  Story story = handed_over();
+  const bool turned_round = GENERATE(true, false);
+  story.create(30, one, a).by_request(turned_round ? 8 : 7);
+  story.create(31, one, "_c_00000000-0000-0000-0000-00000000000a-lock-0000000003").by_request(turned_round ? 7 : 8);
+  story.close(32, one);
+  CHECK(check_nodes(story.tell()).size() == (turned_round ? 0 : 1));
 }
 
 TEST_CASE("I9: a node deleted by another than its owner, unless that is an operator") {

@@ -101,7 +101,7 @@ ServerTransaction parse(std::string_view bytes) {
   Reader in{bytes};
   ServerTransaction transaction;
   transaction.session = in.get_long();
-  in.get_int();
+  transaction.request = in.get_int();
   transaction.zxid = in.get_long();
   transaction.at = in.get_long() * 1'000;
   read_changes(in, Type{in.get_int()}, transaction);

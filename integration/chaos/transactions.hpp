@@ -22,7 +22,8 @@ struct Change {
 struct ServerTransaction {
   std::int64_t zxid = 0;
   std::int64_t session = 0;
-  std::int64_t at = 0;  ///< microseconds of the leader's clock
+  std::int64_t at = 0;       ///< microseconds of the leader's clock
+  std::int32_t request = 0;  ///< its number among those of the session's client; 0: a server's own
   bool closes_session = false;
   std::vector<Change> changes{};
 };
