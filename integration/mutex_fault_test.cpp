@@ -393,6 +393,16 @@ struct Replaced : Fixture {
         [&](auto token) { session.async_commit(everything, std::move(token)); })));
     stranger = acquire(mutex);
   }
+  /// What was handed on has gone to the stranger if the directory was replaced, and is held if it was not.
+  void check(const Lease& taken, bool replaced) const {
+    if (replaced) {
+      CHECK(eventually([&] { return taken.state() == LeaseState::lost; }));
+      CHECK(stranger.is_held());
+    } else {
+      REQUIRE_FALSE(sync(other.session()));
+      CHECK(taken.is_held());
+    }
+  }
 };
 
 }  // namespace
@@ -416,13 +426,7 @@ TEST_CASE_METHOD(Replaced,
   proxy.resume(Direction::replies);
   const Lease taken = std::get<1>(sibling.get());
   if (awaited) CHECK(std::get<0>(released.get()) == (replaced ? make_error_code(Error::lock_lost) : error_code{}));
-  if (replaced) {
-    CHECK(eventually([&] { return taken.state() == LeaseState::lost; }));
-    CHECK(stranger.is_held());
-  } else {
-    REQUIRE_FALSE(sync(other.session()));
-    CHECK(taken.is_held());
-  }
+  check(taken, replaced);
 }
 
 TEST_CASE_METHOD(Replaced,
@@ -450,13 +454,7 @@ TEST_CASE_METHOD(Replaced,
   if (is_late) REQUIRE(eventually([&] { return proxy.requests(Opcode::remove) + proxy.requests(Opcode::multi) == 2; }));
   proxy.resume(Direction::replies);
   const Lease taken = std::get<1>(second.get());
-  if (replaced) {
-    CHECK(eventually([&] { return taken.state() == LeaseState::lost; }));
-    CHECK(stranger.is_held());
-  } else {
-    REQUIRE_FALSE(sync(other.session()));
-    CHECK(taken.is_held());
-  }
+  check(taken, replaced);
 }
 
 TEST_CASE_METHOD(Fixture, "a holder that hears that its node is gone does not keep its siblings waiting", "[faults]") {

@@ -72,7 +72,7 @@ class History {
 
   void apply(const ServerTransaction& transaction);
   void create(const ServerTransaction& transaction, const Change& change, bool came_late);
-  /// Of two requests of one client the servers carry out the first one first.
+  /// A later request of its session has been carried out before it. To be asked once of each, in their order.
   [[nodiscard]] bool is_out_of_order(const ServerTransaction& transaction);
   void remove(const ServerTransaction& transaction, const std::string& path);
   void mark(const ServerTransaction& transaction, const std::string& path);
