@@ -1,5 +1,4 @@
 # install(): the libraries, their headers, the program, and the package that find_package(zklock) reads.
-option(ZKLOCK_INSTALL "Make the rules that install zklock" ${PROJECT_IS_TOP_LEVEL})
 if(NOT ZKLOCK_INSTALL)
   return()
 endif()
@@ -13,6 +12,8 @@ install(EXPORT zklockTargets NAMESPACE zklock:: DESTINATION "${zklock_package_di
 if(ZKLOCK_BUILD_TOOLS)
   install(TARGETS zklock_program)
 endif()
+
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 configure_package_config_file(cmake/zklockConfig.cmake.in "${PROJECT_BINARY_DIR}/zklockConfig.cmake"
   INSTALL_DESTINATION "${zklock_package_dir}")

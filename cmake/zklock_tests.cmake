@@ -5,6 +5,8 @@ include(Catch)
 #
 # Each case is a test and a process of its own, with its own servers. With a sanitizer each source file is one, and its
 # cases share the servers: starting a JVM for each case is what such a run would spend its time on.
+#
+# No title may have a semicolon in it: CMake would take it for two tests, neither of which exists, and both would pass.
 function(zklock_discover_tests target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT;SPEC" "PROPERTIES")
   if(NOT ZKLOCK_SANITIZE)

@@ -221,6 +221,23 @@ TEST_CASE_METHOD(Fixture, "a lock cannot be where an ephemeral node is") {
   CHECK(session.id() == id);
 }
 
+TEST_CASE("a lease that holds nothing does not say that it was moved from") {
+  Lease empty;
+  for (const auto& call : std::vector<std::function<void()>>{
+           [&] { empty.async_release([](error_code) {}); },
+           [&] { empty.async_wait_lost([](error_code) {}); },
+           [&] { static_cast<void>(empty.guard()); },
+       }) {
+    try {
+      call();
+      FAIL("it is no error");
+    } catch (const boost::system::system_error& error) {
+      CHECK(error.code() == Error::invalid_state);
+      CHECK(std::string{error.what()}.starts_with("this object is empty: it never got anything, or"));
+    }
+  }
+}
+
 TEST_CASE("what was moved from, or never had anything, says so") {
   Client client = make_client(shared_server());
   const Session none;

@@ -5,6 +5,7 @@
 #include "support/frame_proxy.hpp"
 #include "support/resolver.hpp"
 
+#include <boost/asio/io_context.hpp>
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 
@@ -91,6 +92,46 @@ TEST_CASE("a server on an IPv6 address, and one on an IPv4 address beside it", "
   CHECK(eventually([&] { return client.session().state() == SessionState::connected && six.connections() >= 2; }));
   CHECK(both.wait_connected(10s));
   CHECK(client.session().id() == id);
+}
+
+TEST_CASE("a name whose look-up takes its time holds up nobody", "[faults]") {
+  FakeNames names;
+  for (const char* slow : {"one.test", "two.test"}) names.hold(slow);
+  const std::string good = shared_server().connect_string();
+  const std::string port = name("", good);
+  const std::string slow = "one.test" + port + ",two.test" + port;
+  SECTION("no other server") {
+    const Client client{{.connect_string = slow + "," + good, .session_timeout = timeout}};
+    CHECK(client.wait_connected(5s + slack));
+  }
+  SECTION("no other name") {
+    names.set("three.test", {"127.0.0.1"});
+    const Client client{{.connect_string = slow + ",three.test" + port, .session_timeout = timeout}};
+    CHECK(client.wait_connected(5s + slack));
+  }
+  SECTION("no closing") {
+    const auto start = std::chrono::steady_clock::now();
+    {
+      const Client client{{.connect_string = slow, .session_timeout = timeout}};
+      // All are asked at once.
+      CHECK(eventually([&] { return names.look_ups("one.test") == 1 && names.look_ups("two.test") == 1; }, 2s + slack));
+    }
+    CHECK(std::chrono::steady_clock::now() - start < 3s + slack);
+  }
+  SECTION("no executor that was given") {
+    asio::io_context context;
+    { const Client client{context.get_executor(), {.connect_string = slow}}; }
+    const auto start = std::chrono::steady_clock::now();
+    context.run();
+    CHECK(std::chrono::steady_clock::now() - start < slack);
+  }
+  SECTION("not the client that it is for") {
+    names.set("one.test", {"127.0.0.1"});
+    const Client client{{.connect_string = slow, .session_timeout = timeout}};
+    CHECK_FALSE(client.wait_connected(50ms));
+    names.release("one.test");
+    CHECK(client.wait_connected(5s + slack));
+  }
 }
 
 TEST_CASE("while all is well no name is looked up", "[faults]") {
@@ -259,15 +300,16 @@ TEST_CASE("log lines say which session, path and operation they are about", "[fa
     auto logger = std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text));
     logger->set_level(spdlog::level::debug);
     testing::TestServer server;
-    const Client client{{.connect_string = server.connect_string(),
-                         .session_timeout = timeout,
-                         .retry = RetryOneTime{1ms},
-                         .logger = logger}};
+    Client client{{.connect_string = server.connect_string(),
+                   .session_timeout = timeout,
+                   .retry = RetryOneTime{1ms},
+                   .logger = logger}};
     const Session session = connected_session(client);
     CHECK_FALSE(exists(session, "/a\nb"));
     CHECK(create(session, "/none/a", CreateMode::persistent) == Error::no_node);
     server.kill();
     CHECK(eventually([&] { return session.state() != SessionState::connected; }));
+    client.abort();  // nobody is there to be told
   }
   const std::string lines = text.str();
   CAPTURE(lines);
@@ -332,7 +374,7 @@ TEST_CASE("a session that only we hold for lost is closed when the server is fou
   CHECK(client.session().id() != credentials.id);
 }
 
-TEST_CASE("in a forked child nothing works, and everything says so; the parent goes on") {
+TEST_CASE("in a forked child nothing works, and everything says so, while the parent goes on") {
   Client client = make_client(shared_server());
   const Session session = connected_session(client);
   const InterProcessMutex mutex{client, fresh_path()};

@@ -185,7 +185,8 @@ TEST_CASE("who may stand in line and not look at it is told so, and leaves it") 
   const Acl blind{{Permission::create | Permission::remove, "world", "anyone"}, {Permission::all, "auth", ""}};
   REQUIRE_FALSE(create(owner, "/l", "", NodeOptions{CreateMode::persistent, blind}));
   CHECK(try_acquire(InterProcessMutex{client, "/l"}) == Error::no_auth);
-  CHECK(try_acquire(InterProcessReadWriteLock{client, "/l"}.read_lock()) == Error::no_auth);
+  const Client reader = make_client(server);  // one client has one kind of lock on a path
+  CHECK(try_acquire(InterProcessReadWriteLock{reader, "/l"}.read_lock()) == Error::no_auth);
   CHECK(eventually([&] { return children_of(connected_session(owner), "/l").empty(); }));
   CHECK(acquire(InterProcessMutex{owner, "/l"}).is_held());
 }

@@ -1,12 +1,14 @@
 // The loop over the C client: servers that refuse, hang, stop, die and come back.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
+#include "support/frame_proxy.hpp"
 #include "support/ports.hpp"
 
 #include <boost/asio/io_context.hpp>
 
 #include <ctime>
 #include <filesystem>
+#include <list>
 #include <thread>
 
 using namespace zklock;
@@ -46,6 +48,20 @@ TEST_CASE("a server that refuses, says nothing or cannot be reached does not kee
     }
 }
 
+TEST_CASE("servers that take their time are given more of it, and the session lives on", "[faults]") {  // 134
+  const testing::TestServer server;
+  std::list<FrameProxy> ways;
+  std::string list;
+  for (int i = 0; i < 5; ++i) list += (i > 0 ? "," : "") + ways.emplace_back(server.port()).address();
+  const Client client = client_of(list, 12s);
+  const auto id = connected_session(client).id();
+  for (FrameProxy& way : ways) way.slow_down(700ms);  // a handshake takes twice that; the limit is 1.2 s at first
+  for (FrameProxy& way : ways) way.cut();
+  REQUIRE(reaches(client, ConnectionState::suspended));
+  CHECK(reaches(client, ConnectionState::reconnected));
+  CHECK(client.session().id() == id);
+}
+
 TEST_CASE("of two servers, one dead for good, the other is found again whenever it comes back", "[faults]") {
   testing::TestServer server;
   const RefusingPort dead;
@@ -81,14 +97,81 @@ TEST_CASE("a client that finds no server neither spins nor hangs, and its operat
   const auto start = std::chrono::steady_clock::now();
   const auto [error, lease] = outcome_of_operation<Lease>([&](auto token) { mutex.async_acquire(std::move(token)); });
   const auto took = std::chrono::steady_clock::now() - start;
-  CHECK(error == Error::connection_loss);
+  CHECK(error == Error::not_connected);
   CHECK(took >= 1s);
   CHECK(took < 3s);
   CHECK(static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC < 0.3 * std::chrono::duration<double>(took).count());
   CHECK(std::get<0>(outcome_of_operation<Lease>([&](auto token) { mutex.async_acquire(200ms, std::move(token)); })) ==
-        Error::timed_out);
+        Error::not_connected);
   CHECK_FALSE(client.wait_connected(50ms));
   CHECK(client.state() == ConnectionState::connecting);
+}
+
+TEST_CASE("where there is no ZooKeeper an exception names the servers, the time and the cause", "[faults]") {
+  const RefusingPort refusing;
+  const SilentPort silent;
+  struct Case {
+    std::string servers;
+    std::string cause;
+  };
+  for (const Case& each : {Case{refusing.address(), "Connection refused"}, Case{silent.address(), "is it a ZooKeeper"},
+                           Case{"no-such-host.invalid:2181", "no address is known"}}) {
+    CAPTURE(each.servers);
+    const Client client{{.connect_string = each.servers, .session_timeout = brief, .connection_timeout = 1500ms}};
+    InterProcessMutex mutex{client, "/lock"};
+    std::string text;
+    try {
+      mutex.acquire();
+    } catch (const boost::system::system_error& error) {
+      CHECK(error.code() == Error::not_connected);
+      text = error.what();
+    }
+    CAPTURE(text);
+    const std::string time_follows = "no connection to " + each.servers + " for ";
+    const auto found = text.find(time_follows);
+    REQUIRE(found != std::string::npos);
+    CHECK(std::stod(text.substr(found + time_follows.size())) >= 1.5);
+    CHECK(text.find(each.cause) != std::string::npos);
+    CHECK(text.find("nothing was sent") != std::string::npos);
+  }
+}
+
+TEST_CASE("why the connection was lost is known while no other one has failed", "[faults]") {
+  const testing::TestServer server;
+  FrameProxy way{server.port()};
+  const Client client = client_of(way.address(), 20s);
+  static_cast<void>(connected_session(client));
+  CHECK(client.connection_trouble().empty());
+  way.hold(Direction::replies);
+  way.cut();
+  REQUIRE(reaches(client, ConnectionState::suspended));
+  const std::string trouble = client.connection_trouble();
+  CAPTURE(trouble);
+  CHECK(trouble.find(" s: ") != std::string::npos);
+  way.resume(Direction::replies);
+  CHECK(reaches(client, ConnectionState::reconnected));
+  CHECK(client.connection_trouble().empty());
+}
+
+TEST_CASE("one try for a lock that the server's silence interrupts ends when a connection would be given up",
+          "[faults]") {
+  testing::TestServer server;
+  const Client client{{.connect_string = server.connect_string(), .session_timeout = 20s, .connection_timeout = 1s}};
+  static_cast<void>(connected_session(client));
+  server.pause();
+  InterProcessMutex mutex{client, "/lock"};
+  const auto start = std::chrono::steady_clock::now();
+  error_code failure;
+  try {
+    static_cast<void>(mutex.try_lock());
+  } catch (const boost::system::system_error& error) {
+    failure = error.code();
+  }
+  CHECK(failure == Error::connection_loss);
+  const auto took = std::chrono::steady_clock::now() - start;
+  CHECK(took >= 1s);
+  CHECK(took < 3s + slack);
+  server.resume();
 }
 
 TEST_CASE("a name that cannot be looked up does not stop a client, nor does it block closing", "[faults]") {
@@ -97,7 +180,7 @@ TEST_CASE("a name that cannot be looked up does not stop a client, nor does it b
   CHECK(client.wait_connected(20s));
   const auto start = std::chrono::steady_clock::now();
   { const Client lost = client_of("no-such-host.invalid:2181"); }
-  CHECK(std::chrono::steady_clock::now() - start < 11s + slack);
+  CHECK(std::chrono::steady_clock::now() - start < slack);
 }
 
 TEST_CASE("a client starts before its server does", "[faults]") {
@@ -123,7 +206,7 @@ TEST_CASE("a server that pauses for less than the session timeout costs the link
   CHECK(is_retryable(error));
   CHECK(outcome_of(error) == Outcome::ambiguous);
   CHECK(std::get<0>(outcome_of_operation<>([&](auto token) { session.async_sync("/", std::move(token)); })) ==
-        Error::connection_loss);
+        Error::not_connected);
   server.resume();
   REQUIRE(reaches(client, ConnectionState::reconnected));
   CHECK(client.session() == session);

@@ -1,10 +1,13 @@
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 
-#include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/recipes/inter_process_multi_lock.hpp>
+#include <zklock/recipes/inter_process_semaphore_mutex.hpp>
 #include <zklock/recipes/revocation.hpp>
 
+#include <cstdint>
 #include <fstream>
+#include <limits>
 #include <thread>
 
 #include <sys/wait.h>
@@ -48,8 +51,75 @@ TEST_CASE_METHOD(Fixture, "a lease says until when it is good, and that moves on
   CHECK(first > Clock::now());
   CHECK(first <= Clock::now() + session.timeout());
   CHECK(eventually([&] { return lease.valid_until() > first; }));
+  CHECK(lease.remaining() > 0s);
+  CHECK(lease.remaining() <= session.timeout());
   lease = Lease{};
-  CHECK(lease.valid_until() == Clock::time_point::min());
+  CHECK(lease.remaining() == 0s);
+}
+
+TEST_CASE_METHOD(Fixture, "the time until which a lost lease was good is past, and finite: sums with it make sense") {
+  Lease lease = acquire(mutex);
+  SECTION("lost") {
+    Pending<> lost;
+    lease.async_wait_lost(lost.handler());
+    CHECK_FALSE(std::get<0>(
+        outcome_of_operation<>([&](auto token) { session.async_remove(lease.node_path(), std::move(token)); })));
+    CHECK_FALSE(std::get<0>(lost.get()));
+    CHECK(lease.state() == LeaseState::lost);
+  }
+  SECTION("released") {
+    CHECK_FALSE(std::get<0>(outcome_of_operation<>([&](auto token) { lease.async_release(std::move(token)); })));
+  }
+  SECTION("never held") { lease = Lease{}; }
+  const auto ahead = lease.valid_until() - Clock::now();
+  CHECK(ahead <= 0s);
+  CHECK(ahead > -std::chrono::years{100});
+  CHECK(lease.remaining() == 0s);
+  // One try, and not a wait without end.
+  const Lease holder = acquire(mutex);
+  CHECK_FALSE(mutex.try_lock_until(lease.valid_until()));
+}
+
+namespace {
+
+/// Any clock will do, wherever it began.
+template <std::int64_t now_is>
+struct FixedClock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<FixedClock>;
+  static constexpr bool is_steady = true;
+  static time_point now() noexcept { return time_point{duration{now_is}}; }
+};
+
+template <class AnyClock, class Duration = typename AnyClock::duration>
+void check_deadlines(Client& client, const std::string& path) {
+  using Moment = std::chrono::time_point<AnyClock, Duration>;
+  InterProcessMutex mutex{client, path};
+  InterProcessMultiLock several{client, {path}};
+  InterProcessSemaphoreMutex single{client, path + "/single"};
+  CHECK(mutex.try_lock_until(Moment::max()));
+  CHECK(single.try_lock_until(Moment::max()));
+  std::thread{[&] {
+    CHECK_FALSE(mutex.try_lock_until(Moment::min()));
+    CHECK_FALSE(several.try_lock_until(Moment::min()));
+    CHECK_FALSE(single.try_lock_until(Moment::min()));
+  }}.join();
+  mutex.unlock();
+  single.unlock();
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture,
+                 "any time point of any clock is a deadline: the last one for ever, the first one for one try") {
+  check_deadlines<std::chrono::system_clock>(client, path);
+  check_deadlines<std::chrono::system_clock, std::chrono::hours>(client, path);
+  check_deadlines<std::chrono::steady_clock>(client, path);
+  check_deadlines<Clock>(client, path);
+  check_deadlines<FixedClock<std::numeric_limits<std::int64_t>::min() + 1>>(client, path);
+  check_deadlines<FixedClock<std::numeric_limits<std::int64_t>::max() - 1>>(client, path);
 }
 
 TEST_CASE_METHOD(Fixture, "what is written behind a lease's guard is written while the lock is held, or not at all") {
@@ -66,7 +136,7 @@ TEST_CASE_METHOD(Fixture, "what is written behind a lease's guard is written whi
 }
 
 TEST_CASE_METHOD(Fixture, "a thread asks of its lock what a lease tells") {
-  CHECK(mutex.valid_until() == Clock::time_point::min());
+  CHECK(mutex.valid_until() < Clock::now());
   CHECK_THROWS_AS(mutex.guard(), boost::system::system_error);
   mutex.acquire();
   CHECK(mutex.valid_until() > Clock::now());
@@ -133,7 +203,7 @@ TEST_CASE("a holder whose server is gone hears of its loss when the lease runs o
   Clock::time_point until = lease.valid_until();
   while (lease.state() != LeaseState::lost) {
     const auto now_until = lease.valid_until();
-    if (now_until != Clock::time_point::min()) until = now_until;
+    if (lease.state() != LeaseState::lost) until = now_until;
     std::this_thread::yield();
   }
   const auto seen = Clock::now();

@@ -96,19 +96,32 @@ TEST_CASE_METHOD(Fixture,
   CHECK(reader.is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "a registry's blocking calls own by thread") {
-  Lease writer = registry.lock("a", Isolation::write);
+TEST_CASE_METHOD(Fixture, "a thread of a pool that serves one after another locks a name for each of them alone") {
+  // A serves one request, and its lease goes on elsewhere; then the thread serves another.
+  std::optional<Lease> first = registry.lock("a", Isolation::write);
+  CHECK(first->is_held());
+  CHECK_FALSE(registry.try_lock("a", Isolation::write));
+  CHECK_FALSE(registry.try_lock("a", Isolation::read));
+  CHECK_FALSE(registry.try_lock("a", Isolation::read, {.wait = 10ms, .tries = 3, .interval = 1ms}));
+  CHECK(error_of([&] { static_cast<void>(registry.lock("a", Isolation::read, once)); }) == Error::timed_out);
+  CHECK(first->count() == 1);
+  std::thread{[&] { first.reset(); }}.join();
+  CHECK(registry.lock("a", Isolation::write, {.wait = 5s}).is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "a registry's blocking calls re-enter for whoever says who the owner is") {
+  const Owner owner = Owner::make();
+  Lease writer = registry.lock(owner, "a", Isolation::write);
   CHECK(writer.is_held());
-  const Lease reader = registry.lock("a", Isolation::read, {.wait = 5s});
+  const Lease reader = registry.lock(owner, "a", Isolation::read, {.wait = 5s});
   CHECK(reader.is_held());
-  CHECK(registry.try_lock("a", Isolation::write).has_value());
   std::thread{[&] {
+    CHECK(registry.try_lock(owner, "a", Isolation::write).has_value());
     CHECK_FALSE(registry.try_lock("a", Isolation::read));
-    CHECK_FALSE(registry.try_lock("a", Isolation::read, {.wait = 10ms, .tries = 3, .interval = 1ms}));
-    CHECK(error_of([&] { static_cast<void>(registry.lock("a", Isolation::read, once)); }) == Error::timed_out);
+    CHECK_FALSE(registry.try_lock(Owner::this_thread(), "a", Isolation::read));
   }}.join();
   writer = Lease{};
-  CHECK(error_of([&] { static_cast<void>(registry.lock("a", Isolation::write)); }) == Error::would_deadlock);
+  CHECK(error_of([&] { static_cast<void>(registry.lock(owner, "a", Isolation::write)); }) == Error::would_deadlock);
   Pending<> refused;
   asio::post(client.get_executor(), [&, done = refused.handler()]() mutable {
     done(error_of([&] { static_cast<void>(registry.try_lock("b", Isolation::write)); }));
@@ -241,4 +254,41 @@ TEST_CASE("ten thousand names leave nothing behind in a registry") {
   for (int number = 0; number < 2'000; ++number)
     static_cast<void>(registry.read_write_lock("then-" + std::to_string(number)));
   CHECK(entries() < 300);
+}
+
+TEST_CASE_METHOD(Fixture, "a registry takes a bare duration for how long to wait") {
+  auto [error, holder] = lock(registry, "sku-1", Isolation::write, 5s);
+  REQUIRE_FALSE(error);
+  CHECK(std::get<0>(lock(registry, "sku-1", Isolation::write, 20ms)) == Error::timed_out);
+  CHECK(std::get<0>(lock(registry, "sku-1", Isolation::write, 0s)) == Error::timed_out);
+  CHECK(std::get<0>(lock(registry, Owner::make(), "sku-1", Isolation::read, 20ms)) == Error::timed_out);
+  CHECK_FALSE(registry.try_lock("sku-1", Isolation::read, 20ms));
+  CHECK(error_of([&] { static_cast<void>(registry.lock("sku-1", Isolation::read, 20ms)); }) == Error::timed_out);
+  CHECK(LockOptions::of(1ns).wait == 1ms);
+  CHECK(LockOptions::of(std::chrono::hours::max()).wait == std::chrono::milliseconds::max());
+  CHECK(queue_length("sku-1") == 1);
+  holder = Lease{};
+  CHECK(registry.lock("sku-1", Isolation::read, 5s).is_held());
+  CHECK(registry.try_lock("sku-1", Isolation::write, 5s));
+}
+
+TEST_CASE_METHOD(Fixture, "who holds a lock and who waits for it can be asked by a blocking call") {
+  const auto [error, holder] = lock(registry, "sku-2", Isolation::write, 5s);
+  REQUIRE_FALSE(error);
+  Pending<Lease> waiter;
+  registry.async_lock("sku-2", Isolation::read, waiter.handler());
+  REQUIRE(eventually([&] { return queue_length("sku-2") == 2; }));
+  const InterProcessReadWriteLock both = registry.read_write_lock("sku-2");
+  for (const auto& everybody : {registry.participants("sku-2"), both.participants()}) {
+    REQUIRE(everybody.size() == 2);
+    CHECK(everybody[0].node_path == holder.node_path());
+    CHECK(everybody[1].kind == LockKind::read);
+  }
+  REQUIRE(both.write_lock().participants().size() == 1);
+  CHECK(both.write_lock().participants()[0].fencing_token == holder.fencing_token());
+  CHECK(error_of([&] { static_cast<void>(registry.participants("a/b")); }) == Error::invalid_lock_path);
+  Pending<error_code> inside;
+  asio::post(client.get_executor(),
+             [&, told = inside.handler()] { told({}, error_of([&] { static_cast<void>(both.participants()); })); });
+  CHECK(std::get<1>(inside.get()) == Error::would_deadlock);
 }

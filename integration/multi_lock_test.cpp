@@ -277,6 +277,8 @@ TEST_CASE_METHOD(Fixture, "multi-locks that name their locks in any order never 
 }
 
 TEST_CASE_METHOD(Fixture, "a multi-lock of read and write locks shares what it reads and has alone what it writes") {
+  left = fresh_path();  // there are mutexes at the others
+  right = left + "-right";
   InterProcessReadWriteLock here{client, left};
   InterProcessReadWriteLock there{client, right};
   const InterProcessMultiLock copier{{there.write_lock(), here.read_lock()}};
@@ -364,13 +366,15 @@ TEST_CASE_METHOD(Fixture, "a multi-lock that cannot be is refused") {
   // Each would wait for the other for ever.
   CHECK(error_of([&] { InterProcessMultiLock{{left_mutex, theirs}}; }) == Error::would_deadlock);
   CHECK(error_of([&] { InterProcessMultiLock{{left_mutex, by_namespace}}; }) == Error::would_deadlock);
-  const InterProcessReadWriteLock here{client, left};
-  const InterProcessReadWriteLock there{other, left};
+  const InterProcessReadWriteLock here{client, right + "-read"};
+  const InterProcessReadWriteLock there{other, right + "-read"};
+  const Client third = make_client(server);
+  const InterProcessMutex mutex_there{third, right + "-read"};
   CHECK(error_of([&] { InterProcessMultiLock{{here.read_lock(), there.write_lock()}}; }) == Error::would_deadlock);
   CHECK_FALSE(error_of([&] { InterProcessMultiLock{{here.read_lock(), there.read_lock()}}; }));
   CHECK_FALSE(error_of([&] {
-    InterProcessMultiLock{{here.write_lock(), theirs}};
-  }));  // mutexes have a line of their own
+    InterProcessMultiLock{{here.write_lock(), mutex_there}};
+  }));  // mutexes have a queue of their own
 
   InterProcessMultiLock moved{std::move(both)};
   CHECK(error_of([&] { both.acquire(); }) == Error::invalid_state);  // NOLINT(bugprone-use-after-move)

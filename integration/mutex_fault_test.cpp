@@ -17,7 +17,7 @@ using namespace zklock::test;
 
 namespace {
 
-constexpr std::chrono::milliseconds brief{2'000};
+constexpr std::chrono::milliseconds brief = slack > 1s ? 6s : 2s;
 
 struct Fixture {
   testing::TestServer server;
@@ -260,7 +260,7 @@ TEST_CASE_METHOD(Fixture, "a holder that cannot reach the server is told within 
   server.pause();
   REQUIRE(eventually([&] { return lease.state() == LeaseState::suspect; }, brief));
   CHECK_FALSE(std::get<0>(lost.get()));
-  CHECK(std::chrono::steady_clock::now() - start <= session.timeout() + 500ms);
+  CHECK(std::chrono::steady_clock::now() - start <= session.timeout() + slack);
   server.resume();
 }
 
@@ -309,6 +309,7 @@ TEST_CASE_METHOD(Fixture,
   Pending<Lease> first;
   const Client other = make_client(server, 9s);
   const InterProcessMutex theirs{other, path};
+  const bool all = GENERATE(false, true);
   SECTION("a stranger's") {
     theirs.async_acquire(first.handler());
     REQUIRE(eventually([&] { return queue_length() == 2 && server.monitor("zk_watch_count") == 1; }));
@@ -317,15 +318,17 @@ TEST_CASE_METHOD(Fixture,
     mutex.async_acquire(first.handler());
     REQUIRE(eventually([&] { return queue_length() == 2; }));
   }
-  const auto line = std::get<1>(
-      outcome_of_operation<std::vector<Participant>>([&](auto token) { mutex.async_participants(std::move(token)); }));
-  const bool all = GENERATE(false, true);
+  const auto look =
+      outcome_of_operation<std::vector<Participant>>([&](auto token) { mutex.async_participants(std::move(token)); });
+  REQUIRE_FALSE(std::get<0>(look));
+  const std::vector<Participant>& line = std::get<1>(look);
   if (all) {
     const Transaction everything = Transaction{}.remove(line.at(0).node_path).remove(line.at(1).node_path).remove(path);
     CHECK_FALSE(std::get<0>(outcome_of_operation<TransactionResults>(
         [&](auto token) { session.async_commit(everything, std::move(token)); })));
   } else {
-    outcome_of_operation<>([&](auto token) { session.async_remove(line.at(1).node_path, std::move(token)); });
+    REQUIRE_FALSE(std::get<0>(
+        outcome_of_operation<>([&](auto token) { session.async_remove(line.at(1).node_path, std::move(token)); })));
   }
   holder = Lease{};
   Lease taken = std::get<1>(first.get());
@@ -452,7 +455,18 @@ TEST_CASE_METHOD(Replaced,
   holder = Lease{};
   std::get<1>(first.get()) = Lease{};  // before anybody knows what has become of the holder's node
   if (is_late) REQUIRE(eventually([&] { return proxy.requests(Opcode::remove) + proxy.requests(Opcode::multi) == 2; }));
+  const auto watches = server.monitor("zk_watch_count");
   proxy.resume(Direction::replies);
+  // It has the lock for a moment, or the news came first and it waits for the stranger.
+  if (replaced && is_late) {
+    REQUIRE(eventually([&] { return second.ready() || server.monitor("zk_watch_count") > watches; }));
+    if (!second.ready()) {
+      CHECK(stranger.is_held());
+      stranger = Lease{};
+      CHECK(std::get<1>(second.get()).is_held());
+      return;
+    }
+  }
   const Lease taken = std::get<1>(second.get());
   check(taken, replaced);
 }
@@ -486,6 +500,7 @@ TEST_CASE("a holder killed by SIGKILL is succeeded within the session timeout an
     }
     ::_exit(1);
   }
+  ::close(told[1]);
   char byte = 0;
   REQUIRE(::read(told[0], &byte, 1) == 1);
   const Client client = make_client(server, brief);
@@ -498,9 +513,8 @@ TEST_CASE("a holder killed by SIGKILL is succeeded within the session timeout an
   ::waitpid(child, nullptr, 0);
   const auto [error, lease] = waiter.get();
   CHECK_FALSE(error);
-  CHECK(std::chrono::steady_clock::now() - start <= brief + 500ms + 300ms);  // the timeout, a tick, and the hand-over
+  CHECK(std::chrono::steady_clock::now() - start <= brief + 500ms + slack);  // the timeout, a tick, and the hand-over
   ::close(told[0]);
-  ::close(told[1]);
 }
 
 TEST_CASE_METHOD(Fixture, "nesting while the link is down does not keep it down", "[faults]") {

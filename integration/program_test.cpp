@@ -182,12 +182,12 @@ TEST_CASE("zklock run ends a command that has lost its lock, with SIGKILL if it 
   Program polite = setup.run(words({"--session-timeout", "1s"}, command()));
   const Holder first = holder_of(polite);
   setup.server().pause();
+  CHECK(eventually([&] { return is_dead(first.pid); }));
+  setup.server().resume();  // else it tries for long to give the lock back
   CHECK(polite.wait() == lock_lost);
-  CHECK(is_dead(first.pid));
   const std::string reason = polite.errors();
   CHECK(reason.find("is lost with its session") != std::string::npos);
   CHECK(reason.find("killing it") == std::string::npos);
-  setup.server().resume();
 
   Program deaf = setup.run(words({"--session-timeout", "1s", "--kill-after", "100ms"}, command("trap '' TERM; ")));
   const Holder second = holder_of(deaf);

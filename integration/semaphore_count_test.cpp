@@ -24,7 +24,7 @@ struct Fixture {
 
   [[nodiscard]] std::size_t leases() const { return children_of(session, path + "/leases").size(); }
   /// The holder of the mutex waits: for a permit, and for a change of their number.
-  [[nodiscard]] bool somebody_waits() const { return server.monitor("zk_watch_count") == 2; }
+  [[nodiscard]] bool somebody_waits() const { return server.monitor("zk_watch_count") == 3; }
   [[nodiscard]] DataResult read() const {
     return std::get<1>(
         outcome_of_operation<DataResult>([&](auto token) { session.async_get_data(node, std::move(token)); }));
@@ -169,4 +169,63 @@ TEST_CASE_METHOD(Fixture, "a number of permits in a namespace is there with the 
   REQUIRE_FALSE(std::get<0>(outcome_of_operation<Stat>(
       [&](auto token) { session.async_set_data("/app" + node, "\0\0\0\x02"s, std::move(token)); })));
   CHECK(std::get<1>(second.get()).is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "the number of permits is read and changed by the semaphore itself") {
+  CHECK(semaphore.permits().number == 1);  // which makes the node, with the seed
+  CHECK(read().data == "\0\0\0\x01"s);
+  const Lease lease = acquire(semaphore);
+  Pending<Lease> waiter;
+  semaphore.async_acquire(waiter.handler());
+  REQUIRE(eventually([&] { return somebody_waits(); }));
+  const auto [error, raised] =
+      outcome_of_operation<PermitNumber>([&](auto token) { semaphore.async_set_permits(2, std::move(token)); });
+  CHECK_FALSE(error);
+  CHECK(raised.number == 2);
+  const auto second = waiter.get();
+  CHECK(std::get<1>(second).is_held());
+  CHECK(read().data == "\0\0\0\x02"s);
+  const auto [unread, now] =
+      outcome_of_operation<PermitNumber>([&](auto token) { semaphore.async_permits(std::move(token)); });
+  CHECK_FALSE(unread);
+  CHECK(now.number == 2);
+  CHECK(now.version == raised.version);
+  CHECK(semaphore.participants().size() == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "a number of permits that somebody else has changed meanwhile is not overwritten") {
+  const PermitNumber before = semaphore.permits();
+  const PermitNumber mine = semaphore.set_permits(256, before.version);
+  CHECK(mine.number == 256);
+  CHECK(read().data == "\0\0\x01\0"s);
+  const auto stale = outcome_of_operation<PermitNumber>(
+      [&](auto token) { semaphore.async_set_permits(7, before.version, std::move(token)); });
+  CHECK(std::get<0>(stale) == Error::bad_version);
+  CHECK(semaphore.permits().number == 256);
+  CHECK(semaphore.set_permits(0, mine.version).number == 0);
+  CHECK_FALSE(semaphore.try_acquire());
+}
+
+TEST_CASE_METHOD(Fixture, "a number of permits is set where there is none yet, and not where it cannot be") {
+  const auto refusal = [](const InterProcessSemaphore& of, std::int32_t number, std::int32_t version = any_version) {
+    try {
+      of.set_permits(number, version);
+    } catch (const boost::system::system_error& error) {
+      return std::pair<error_code, std::string>{error.code(), error.what()};
+    }
+    return std::pair<error_code, std::string>{};
+  };
+  CHECK(refusal(semaphore, 3, 0).first == Error::no_node);
+  CHECK(semaphore.set_permits(3).version == 0);
+  CHECK(read().data == "\0\0\0\x03"s);
+  CHECK(read().stat.ephemeral_owner == 0);
+  CHECK(refusal(semaphore, -1).first == Error::invalid_permits);
+  CHECK(refusal(semaphore, -1).second.find(node) != std::string::npos);
+  const InterProcessSemaphore fixed{client, path + "-fixed", 4};
+  CHECK(fixed.permits().number == 4);
+  CHECK(refusal(fixed, 5).first == Error::invalid_permits);
+  CHECK(refusal(fixed, 5).second.find("fixed") != std::string::npos);
+  write("12");
+  CHECK_THROWS_AS(static_cast<void>(semaphore.permits()), boost::system::system_error);
+  CHECK(semaphore.set_permits(2).number == 2);  // it mends what is no number
 }

@@ -116,7 +116,7 @@ TEST_CASE_METHOD(Fixture, "a waiter whose nodes an operator deletes starts over,
   std::vector<Lease> held = theirs.acquire_many(2);
   Pending<std::vector<Lease>> waiter;
   semaphore.async_acquire_many(2, waiter.handler());
-  REQUIRE(eventually([&] { return leases().size() == 4 && server.monitor("zk_watch_count") == 1; }));
+  REQUIRE(eventually([&] { return leases().size() == 4 && server.monitor("zk_watch_count") == 2; }));
   const auto is_held = [&](const std::string& name) {
     return std::ranges::any_of(held, [&](const Lease& lease) { return lease.node_path().ends_with(name); });
   };
@@ -145,6 +145,48 @@ TEST_CASE_METHOD(Fixture, "a waiter whose nodes an operator deletes starts over,
     CHECK(leases_of_two.size() == 2);
   }
   CHECK(nothing_left());
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a waiter for permits whose place an operator deletes goes to the end, and nobody waits for a phantom",
+                 "[faults]") {
+  std::vector<Lease> held = theirs.acquire_many(2);
+  Pending<std::vector<Lease>> first;
+  semaphore.async_acquire_many(2, first.handler());
+  REQUIRE(eventually([&] { return leases().size() == 4 && in_line() == 1; }));
+  const std::string place = children_of(observer, path + "/locks").front();
+  const std::vector<std::string> before = leases();
+  Pending<Lease> second;
+  theirs.async_acquire(second.handler());
+  REQUIRE(eventually([&] { return in_line() == 2; }));
+
+  REQUIRE_FALSE(remove(path + "/locks/" + place));
+  // One node of the second, who waits for a permit; the first stands behind it.
+  REQUIRE(eventually([&] { return leases().size() == 3 && in_line() == 2; }));
+  held.pop_back();
+  const auto [error, lease] = second.get();
+  REQUIRE_FALSE(error);
+  CHECK_FALSE(first.ready());
+  CHECK(lease.is_held());
+  held.clear();
+  REQUIRE(eventually([&] { return leases().size() == 3; }));  // those of the first, who waits for the second
+  CHECK_FALSE(first.ready());
+}
+
+TEST_CASE_METHOD(Fixture, "a waiter for permits whose place is deleted while nobody else waits leaves no phantom",
+                 "[faults]") {
+  std::vector<Lease> held = theirs.acquire_many(2);
+  Pending<Lease> waiter;
+  semaphore.async_acquire(waiter.handler());
+  REQUIRE(eventually([&] { return leases().size() == 3 && in_line() == 1; }));
+  const std::string place = children_of(observer, path + "/locks").front();
+  REQUIRE_FALSE(remove(path + "/locks/" + place));
+  REQUIRE(eventually([&] {
+    const auto now = children_of(observer, path + "/locks");
+    return leases().size() == 3 && now.size() == 1 && now.front() != place;
+  }));
+  held.clear();
+  CHECK_FALSE(std::get<0>(waiter.get()));
 }
 
 TEST_CASE_METHOD(Fixture, "a deadline for permits holds while the server is away, and leaves no trace when it is back",

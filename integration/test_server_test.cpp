@@ -1,4 +1,5 @@
 #include "../zklock/src/testing/port.hpp"
+#include "../zklock/src/testing/setup.hpp"
 #include "../zklock/src/testing/wire.hpp"
 #include "support/await.hpp"
 #include "support/catch.hpp"
@@ -151,6 +152,53 @@ TEST_CASE("data and address survive stop, kill and restart") {
   CHECK(server.pid() != pid);
   CHECK(server.connect_string() == address);
   CHECK(RawClient{server.port()}.has("/kept"));
+}
+
+// A server that is killed while it makes a log leaves one, and ends at its start for want of a header (3.8.0:
+// EOFException in FileTxnLog; ZOOKEEPER-1621).
+TEST_CASE("a server that was killed while it made a new transaction log starts with all its data") {
+  TestServer server;
+  REQUIRE(RawClient{server.port()}.create("/kept", 0) == 0);
+  const fs::path logs = server.directory() / "data" / "version-2";
+  const std::string name = "log.7fffffffffffffff";  // behind all others
+  const auto leave_log = [&](std::uintmax_t size) {
+    std::ofstream{logs / name};
+    fs::resize_file(logs / name, size);
+  };
+  server.kill();
+  for (const std::uintmax_t size : {0U, 7U, 15U}) {  // a header has 16 bytes
+    INFO(size);
+    leave_log(size);
+    REQUIRE(error_of([&] { server.start(); }).empty());
+    CHECK(RawClient{server.port()}.has("/kept"));
+    CHECK_FALSE(fs::exists(logs / name));
+    CHECK(fs::file_size(logs / ("headless." + name)) == size);
+    server.kill();
+  }
+  const std::string log{std::istreambuf_iterator<char>{std::ifstream{server.directory() / "server.log"}.rdbuf()}, {}};
+  CHECK(log.find("set aside " + name) != std::string::npos);
+}
+
+TEST_CASE("only the last transaction log is set aside, and only if it is too short to hold a transaction") {
+  const TestServer server;  // its directory goes with it
+  const fs::path directory = server.directory() / "of-logs";
+  const auto has = [&](const char* name) { return fs::exists(directory / "data" / "version-2" / name); };
+  CHECK(zklock::testing::set_aside_headless_log(directory).empty());
+  fs::create_directories(directory / "data" / "version-2");
+  const auto make = [&](const char* name, std::uintmax_t size) {
+    const fs::path file = directory / "data" / "version-2" / name;
+    std::ofstream{file};
+    fs::resize_file(file, size);
+  };
+  make("log.9", 3);  // in the middle: not the work of a kill, and for people to look at
+  make("log.a1", 16);
+  make("snapshot.ff", 0);
+  CHECK(zklock::testing::set_aside_headless_log(directory).empty());
+  make("log.100", 15);  // numbers, not words, tell which is the last
+  CHECK(zklock::testing::set_aside_headless_log(directory) == "log.100");
+  CHECK(has("headless.log.100"));
+  CHECK((has("log.9") && has("log.a1") && has("snapshot.ff") && !has("log.100")));
+  CHECK(zklock::testing::set_aside_headless_log(directory).empty());
 }
 
 TEST_CASE("ending a server that is stopped and starting one that runs change nothing") {

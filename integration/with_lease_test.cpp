@@ -14,6 +14,7 @@
 #include <boost/asio/use_future.hpp>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -111,27 +112,35 @@ TEST_CASE_METHOD(Fixture, "with_lease holds the lock while the body runs, and ha
     co_return;
   }));
   CHECK(calls == 1);
-  const auto moved =
-      run(with_lease(mutex, [kept = std::make_unique<int>(7)](Lease&) mutable -> asio::awaitable<std::unique_ptr<int>> {
-        co_return std::move(kept);
-      }));
-  CHECK(*moved == 7);
+  auto give = [kept = std::make_unique<int>(7)](Lease&) mutable -> asio::awaitable<std::unique_ptr<int>> {
+    co_return std::move(kept);
+  };
+  CHECK(*run(with_lease(mutex, std::ref(give))) == 7);
+  const std::string name(100, 'x');
+  const auto size = [name]() -> asio::awaitable<std::size_t> { co_return name.size(); };
+  const auto nested = [&]() -> asio::awaitable<std::size_t> { co_return co_await with_lease(mutex, 5s, size); };
+  CHECK(run(nested()) == 100);
   CHECK(leaves_no_trace(server, session, path));
 }
 
 TEST_CASE_METHOD(Fixture, "with_lease is for read and write locks and multi-locks, too") {
-  const InterProcessReadWriteLock both{client, path};
+  const std::string beside = path + "-beside";
+  const InterProcessReadWriteLock both{client, beside};
   const InterProcessMultiLock multi{{mutex, both.write_lock()}};
+  const auto readers_and_writers = [&] {
+    static_cast<void>(sync(session));
+    return children_of(session, beside).size();
+  };
   const auto nested = [&]() -> asio::awaitable<std::size_t> {
     co_return co_await with_lease(both.read_lock(), [&](Lease& lease) -> asio::awaitable<std::size_t> {
       CHECK(lease.is_held());
-      co_return queue_length();
+      co_return readers_and_writers();
     });
   };
   CHECK(run(with_lease(both.read_lock(), 5s, nested)) == 2);
   CHECK(run(with_lease(multi, [&](MultiLease& lease) -> asio::awaitable<std::size_t> {
           CHECK(lease.is_held());
-          co_return queue_length();
+          co_return queue_length() + readers_and_writers();
         })) == 2);
   CHECK(leaves_no_trace(server, session, path));
 }
@@ -169,7 +178,7 @@ TEST_CASE_METHOD(Fixture, "with_lease that is cancelled while it waits leaves no
   CHECK(eventually([&] { return queue_length() == 1 && server.monitor("zk_watch_count") == 0; }));
 }
 
-TEST_CASE_METHOD(Fixture, "with_lease awaits the release also when it is cancelled", "[faults]") {
+TEST_CASE_METHOD(Fixture, "with_lease that is cancelled does not wait for the release, which goes on", "[faults]") {
   FrameProxy proxy{server.port()};
   const Client distant{{.connect_string = proxy.address(), .session_timeout = 9s}};
   const InterProcessMutex theirs{distant, path};
@@ -177,12 +186,45 @@ TEST_CASE_METHOD(Fixture, "with_lease awaits the release also when it is cancell
   REQUIRE(eventually([&] { return queue_length() == 1 && theirs.is_acquired_in_this_process(); }));
   proxy.hold(Direction::replies);
   running.cancel();
-  REQUIRE(eventually([&] { return queue_length() == 0; }));
-  CHECK_FALSE(running.ready(100ms));
-  running.cancel();  // once more does not shorten it
-  CHECK_FALSE(running.ready(100ms));
-  proxy.resume(Direction::replies);
   CHECK(running.get() == asio::error::operation_aborted);
+  CHECK(eventually([&] { return queue_length() == 0; }));
+  proxy.resume(Direction::replies);
+}
+
+TEST_CASE_METHOD(Fixture, "with_lease waits for the release until it is cancelled, or the time for that is up",
+                 "[faults]") {
+  FrameProxy proxy{server.port()};
+  const Client distant{{.connect_string = proxy.address(), .session_timeout = 9s}};
+  const InterProcessMutex theirs{distant, path};
+  std::atomic<bool> worked{false};
+  const auto work = [&]() -> asio::awaitable<int> {
+    proxy.hold(Direction::replies);
+    worked = true;
+    co_return 7;
+  };
+  SECTION("until the word is there") {
+    auto working = asio::co_spawn(pool, with_lease(theirs, work), asio::use_future);
+    REQUIRE(eventually([&] { return worked && queue_length() == 0; }));
+    CHECK(working.wait_for(50ms) == std::future_status::timeout);
+    proxy.resume(Direction::replies);
+    CHECK(working.get() == 7);
+  }
+  SECTION("the time is up") {
+    CHECK(run(with_lease(theirs, HoldOptions{.wait = 20s, .release_wait = 50ms}, work)) == 7);
+  }
+  SECTION("it is not waited for") { CHECK(run(with_lease(theirs, HoldOptions{.release_wait = 0ms}, work)) == 7); }
+  SECTION("it is cancelled") {
+    std::atomic<int> result{0};
+    const auto outer = [&]() -> asio::awaitable<void> { result = co_await with_lease(theirs, work); };
+    Running running{pool.get_executor(), outer()};
+    REQUIRE(eventually([&] { return worked && queue_length() == 0; }));
+    CHECK_FALSE(running.ready(50ms));
+    running.cancel();
+    CHECK_FALSE(running.get());
+    CHECK(result == 7);
+  }
+  CHECK(eventually([&] { return queue_length() == 0; }));
+  proxy.resume(Direction::replies);
 }
 
 TEST_CASE_METHOD(Fixture, "a coroutine that was cancelled in with_lease is cancelled after it") {
@@ -204,7 +246,7 @@ TEST_CASE_METHOD(Fixture, "a coroutine that was cancelled in with_lease is cance
   running.cancel();
   CHECK(running.get() == asio::error::operation_aborted);
   CHECK(went_on);
-  CHECK(queue_length() == 0);
+  CHECK(eventually([&] { return queue_length() == 0; }));
 }
 
 TEST_CASE_METHOD(Fixture, "with_lease says that the lock was lost, unless the body has something to say itself") {

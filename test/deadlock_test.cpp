@@ -4,6 +4,9 @@
 #include "findings.hpp"
 #include "support/catch.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -106,9 +109,7 @@ TEST_CASE("clients that wait for each other in a circle are found, of any length
 TEST_CASE("a writer and its own reader hold the lock together, and keep the next writer out") {
   Line downgrade = line("x", {{writer, a}, {reader, a}, {writer, b}});
   downgrade[1].sequence = 1;
-  CHECK(is_holder(downgrade, 0));
-  CHECK(is_holder(downgrade, 1));
-  CHECK_FALSE(is_holder(downgrade, 2));
+  CHECK(holders(downgrade) == std::vector<bool>{true, true, false});
   CHECK(circles({downgrade, line("y", {{mutex, b}, {mutex, a}})}) == std::vector<std::string>{"y/2>y/1 x/3>x/1"});
 }
 
@@ -118,7 +119,7 @@ TEST_CASE("a line is stuck when somebody waits and its first was the first befor
   const auto stuck = [&](const Line& before, const Line& still_there) {
     Survey first;
     first.directories.push_back({"/x", {before}, {}, {}});
-    return find_stuck(first, {still_there}, 2s, now).size();
+    return find_stuck(first, {still_there}, {2s, 0s, now}).size();
   };
   CHECK(stuck(busy, busy) == 1);
   CHECK(stuck(busy, {busy[0]}) == 0);
@@ -127,6 +128,64 @@ TEST_CASE("a line is stuck when somebody waits and its first was the first befor
   CHECK(stuck(moved, {moved.begin() + 1, moved.end()}) == 0);
   const Line readers = line("x", {{reader, a}, {reader, b}});
   CHECK(stuck(readers, readers) == 0);
+}
+
+TEST_CASE("a line is stuck once the next in it has waited for long, and all who wait are counted") {
+  const auto now = std::chrono::system_clock::now();
+  std::vector<Stand> stands{{reader, a}, {writer, b}};
+  stands.insert(stands.end(), 3'000, {reader, c});
+  Line many = line("x", stands);
+  for (Participant& one : many) one.since = now - 1h;
+  many[1].since = now - 61s;
+  Survey first;
+  first.directories.push_back({"/x", {many}, {}, {}});
+  CHECK(find_stuck(first, {many}, {2s, 62s, now}).empty());
+  const auto findings = find_stuck(first, {many}, {2s, 60s, now});
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].what.starts_with("3001 waiters behind it, the next for 1m01s, and nothing has moved for 2s"));
+}
+
+TEST_CASE("each in line is a holder whom nobody keeps waiting") {
+  const auto agrees = [](const Line& all) {
+    const auto granted = holders(all);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto is_ahead_of_it = [&](const Participant& one) { return keeps_waiting(one, all[i]); };
+      if (granted[i] == std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i), is_ahead_of_it))
+        return false;
+    }
+    return true;
+  };
+  for (std::size_t drawn = 0; drawn < 64; ++drawn) {  // six readers and writers in each order
+    std::vector<Stand> stands;
+    for (std::size_t i = 0; i < 6; ++i) stands.push_back({(drawn >> i & 1U) != 0 ? reader : writer, a});
+    CHECK(agrees(line("x", stands)));
+  }
+  CHECK(agrees(line("x", {{mutex, a}, {mutex, b}, {mutex, c}})));
+  CHECK(agrees(line("leases", {{LockKind::permit, a}, {LockKind::permit, b}})));
+}
+
+TEST_CASE("knots of clients are found in a time that grows with their number, one circle for each") {
+  std::vector<Line> lines;
+  for (std::int64_t one = 1'000; one < 5'000; one += 2) {
+    lines.push_back(line("x" + std::to_string(one), {{mutex, one}, {mutex, one + 1}}));
+    lines.push_back(line("y" + std::to_string(one), {{mutex, one + 1}, {mutex, one}}));
+  }
+  // A ring of many, one client that holds much and waits for much, and a long line.
+  for (std::int64_t i = 0; i < 2'000; ++i)
+    lines.push_back(line("r" + std::to_string(i), {{mutex, 100'000 + i}, {mutex, 100'000 + (i + 1) % 2'000}}));
+  for (std::int64_t i = 0; i < 500; ++i)
+    lines.push_back(line("m" + std::to_string(i), {{mutex, a}, {mutex, 200'000 + i}}));
+  for (std::int64_t i = 0; i < 500; ++i)
+    lines.push_back(line("n" + std::to_string(i), {{mutex, 300'000 + i}, {mutex, a}}));
+  std::vector<Stand> stands(2'000, {reader, b});
+  for (std::size_t i = 0; i < stands.size(); i += 2) stands[i].kind = writer;
+  lines.push_back(line("z", stands));
+  const std::clock_t begin = std::clock();
+  const auto found = find_deadlocks(lines);
+  CHECK((std::clock() - begin) / CLOCKS_PER_SEC < 20);  // of our own; minutes, by a search from each node
+  REQUIRE(found.size() == 2'001);
+  CHECK(found[0].size() == 2);
+  CHECK(found.back().size() == 2'000);
 }
 
 TEST_CASE("containers and nodes with a time to live belong to no session") {

@@ -72,6 +72,8 @@ constexpr Row rows[] = {
     {"used_after_fork", Error::used_after_fork, 8, definite},
     {"too_many_watches", Error::too_many_watches, 9, definite},
     {"rolled_back", Error::rolled_back, 10, definite},
+    {"not_connected", Error::not_connected, 11, definite, "retry"},
+    {"too_many_operations", Error::too_many_operations, 12, definite, "retry"},
     {"invalid_path", Error::invalid_path, 20, definite},
     {"invalid_lock_path", Error::invalid_lock_path, 21, definite},
     {"invalid_name", Error::invalid_name, 22, definite},
@@ -84,6 +86,7 @@ constexpr Row rows[] = {
     {"invalid_transaction", Error::invalid_transaction, 29, definite},
     {"invalid_handler", Error::invalid_handler, 30, definite},
     {"invalid_permits", Error::invalid_permits, 31, definite},
+    {"mixed_lock_kinds", Error::mixed_lock_kinds, 32, definite},
     {"protocol_error", Error::protocol_error, 40, ambiguous},
     {"invalid_data", Error::invalid_data, 41, definite},
 };
@@ -146,7 +149,7 @@ TEST_CASE("a message is a short fragment of a sentence") {
 }
 
 TEST_CASE("an unknown number is a server error, ambiguous and without remedy") {
-  for (const int number : {-2'147'483'647 - 1, -1000, -126, -122, -117, -100, -15, -10, 11, 19, 42, 2'147'483'647}) {
+  for (const int number : {-2'147'483'647 - 1, -1000, -126, -122, -117, -100, -15, -10, 13, 19, 42, 2'147'483'647}) {
     const error_code ec{number, zklock::error_category()};
     CAPTURE(number);
     CHECK(ec.message() == "server error " + std::to_string(number));

@@ -12,91 +12,10 @@ namespace {
 
 ClientConfig patient() { return {.session_timeout = 10s, .retry = ExponentialBackoffRetry{20ms, 8}}; }
 
-std::vector<FakeNode> nodes_below(Simulation& simulation, const std::string& directory) {
-  auto nodes = simulation.ensemble().nodes();
-  std::erase_if(nodes, [&](const FakeNode& node) { return !node.path.starts_with(directory + "/"); });
-  return nodes;
-}
-
 /// A client that was closed may leave what it was about to clean up.
 bool is_open(Simulation& simulation, const std::string& name) {
   return simulation.client(name).state() != ConnectionState::closed;
 }
-
-/// What a create has come to, for the end of the scenario.
-struct Created {
-  bool known = false;
-  error_code error{};
-  std::string path{};
-};
-
-asio::awaitable<void> create(Simulation& simulation, std::string path, CreateOptions options, Created& created) {
-  Client& client = simulation.client("a", patient());
-  auto creating = simulation.operation<CreateResult>("a", {.name = "create", .within = 60s}, [&](auto token) {
-    client.async_create(path, "mine", options, std::move(token));
-  });
-  auto [error, result] = co_await std::move(creating);
-  created.known = true;
-  created.error = error;
-  created.path = result.path;
-  if (error || !is_ephemeral(options.node().mode)) co_return;
-  // Nothing may be left of it, so it is looked at now: there it is, unless its session has ended since.
-  const auto nodes = nodes_below(simulation, "/jobs");
-  if (nodes.size() != 1 || nodes[0].path != result.path)
-    if (simulation.ensemble().is_alive(result.stat.ephemeral_owner)) simulation.fail("the node is not there");
-  auto removing =
-      simulation.operation<>("a", {.name = "remove", .within = 60s, .can_be_cancelled = false},
-                             [&, &node = result.path](auto token) { client.async_remove(node, std::move(token)); });
-  co_await std::move(removing);
-}
-
-Scenario creation(std::string path, CreateOptions options, std::function<bool(Simulation&, const Created&)> holds) {
-  return [=](Simulation& simulation) {
-    const auto created = std::make_shared<Created>();
-    simulation.actor([&simulation, created, path, options] { return create(simulation, path, options, *created); });
-    simulation.invariant("never two nodes", [&simulation] { return nodes_below(simulation, "/jobs").size() <= 1; });
-    simulation.at_the_end("what was said is what is there",
-                          [&simulation, created, holds] { return holds(simulation, *created); });
-  };
-}
-
-/// Success: that node and no other. Failure: none, unless the client was closed before it could clean up.
-bool all_or_nothing(Simulation& simulation, const Created& created) {
-  const auto nodes = nodes_below(simulation, "/jobs");
-  if (!created.known) return false;
-  if (created.error) return nodes.empty() || !is_open(simulation, "a");
-  return nodes.size() == 1 && nodes[0].path == created.path;
-}
-
-bool nothing_left(Simulation& simulation, const Created&) { return nodes_below(simulation, "/jobs").empty(); }
-
-/// A definite failure: none.
-bool no_lie(Simulation& simulation, const Created& created) {
-  const auto nodes = nodes_below(simulation, "/jobs");
-  if (!created.error) return nodes.size() == 1;
-  return nodes.empty() || outcome_of(created.error) == Outcome::ambiguous;
-}
-
-}  // namespace
-
-TEST_CASE("a protected create makes one node or none, whatever fails") {
-  test::check_exploration(
-      creation("/jobs/n-", CreateOptions{CreateMode::persistent_sequential}.with_protection().creating_parents(),
-               all_or_nothing),
-      500);
-  test::check_exploration(
-      creation("/jobs/n-", CreateOptions{CreateMode::ephemeral_sequential}.with_protection().creating_parents(),
-               nothing_left),
-      500);
-}
-
-TEST_CASE("a plain create does not lie about what it has done, whatever fails") {
-  test::check_exploration(creation("/jobs/a", CreateOptions{CreateMode::persistent}.creating_parents(), no_lie), 500);
-  test::check_exploration(
-      creation("/jobs/n-", CreateOptions{CreateMode::persistent_sequential}.creating_parents(), no_lie), 300);
-}
-
-namespace {
 
 /// Adds one to a number, by version; counts what it knows to have done, and what it may have done.
 struct Counter {

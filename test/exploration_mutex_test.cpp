@@ -44,6 +44,7 @@ asio::awaitable<void> contend(Simulation& simulation, std::shared_ptr<LockWatch>
     }
   });
   auto [error, lease] = co_await std::move(acquired);
+  if (error == Error::lock_lost) simulation.fail(self.name + " does not start over");
   if (error) co_return;
   watch->granted(self.name, lease.node_path(), lease.fencing_token());
   co_await test::pause(self.works_for);
@@ -84,7 +85,7 @@ asio::awaitable<void> enter_twice(Simulation& simulation, std::shared_ptr<LockWa
 using Actor = asio::awaitable<void> (*)(Simulation&, std::shared_ptr<LockWatch>, Contender);
 
 void check(const std::vector<Contender>& contenders, std::size_t pairs, Actor actor = contend<InterProcessMutex>,
-           const std::string& nodes = directory) {
+           const std::string& nodes = directory, const std::string& operator_deletes = {}) {
   const auto scenario = [&](Simulation& simulation) {
     const auto watch = std::make_shared<LockWatch>(simulation, nodes);
     simulation.invariant("idle clients watch nothing",
@@ -92,7 +93,7 @@ void check(const std::vector<Contender>& contenders, std::size_t pairs, Actor ac
     for (const Contender& each : contenders)
       simulation.actor([&simulation, watch, each, actor] { return actor(simulation, watch, each); });
   };
-  test::check_exploration(scenario, pairs);
+  test::check_exploration(scenario, pairs, {.operator_deletes = operator_deletes});
 }
 
 }  // namespace
@@ -138,6 +139,19 @@ TEST_CASE("a waiter for a semaphore mutex whose time is up leaves no trace whate
         300, contend<InterProcessSemaphoreMutex>, directory + "/leases");
 }
 
+TEST_CASE("contenders whose nodes an operator deletes start over, and exclude each other, whatever fails") {
+  check({{.name = "a", .works_for = 1s},
+         {.name = "b", .comes_after = 100ms, .works_for = 1s},
+         {.name = "c", .comes_after = 200ms, .works_for = 1s}},
+        200, contend<InterProcessMutex>, directory, directory);
+  check({{.name = "a", .client = "one", .works_for = 1s},
+         {.name = "b", .client = "two", .comes_after = 100ms, .works_for = 1s},
+         {.name = "c", .client = "one", .comes_after = 200ms, .works_for = 1s}},
+        200, contend<InterProcessMutex>, directory, directory);
+  check({{.name = "a", .works_for = 1s}, {.name = "b", .comes_after = 100ms, .works_for = 1s}}, 200,
+        contend<InterProcessSemaphoreMutex>, directory + "/leases", directory);
+}
+
 TEST_CASE("siblings hand the lock over whatever fails") {
   check({{.name = "a", .client = "one", .works_for = 1s},
          {.name = "b", .client = "one", .comes_after = 100ms, .works_for = 1s},
@@ -162,6 +176,30 @@ TEST_CASE("a sibling that gives up is passed over whatever fails") {
          {.name = "b", .client = "one", .comes_after = 100ms, .patience = Contender::Patience::limited},
          {.name = "c", .client = "one", .comes_after = 200ms, .works_for = 1s}},
         500);
+}
+
+TEST_CASE("whenever an owner gives up waiting, one try of its own gets a lock that nobody has") {
+  const auto given_up_after = GENERATE(range(0, 60));
+  CAPTURE(given_up_after);
+  Simulation simulation;
+  simulation.actor([&]() -> asio::awaitable<void> {
+    const InterProcessMutex mutex{simulation.client("a", patient()), directory};
+    simulation.ensemble().set_latency(5ms);
+    const Owner owner = Owner::make();
+    asio::cancellation_signal signal;
+    std::optional<Lease> first;
+    auto heard = [&](error_code, Lease lease) { first = std::move(lease); };
+    mutex.async_acquire(owner, asio::bind_cancellation_slot(
+                                   signal.slot(), asio::bind_executor(simulation.executor(), std::move(heard))));
+    co_await test::pause(std::chrono::milliseconds{given_up_after});
+    signal.emit(asio::cancellation_type::terminal);
+    auto [error, lease] = co_await mutex.async_acquire(owner, 0s, asio::as_tuple(asio::deferred));
+    CHECK(error == error_code{});
+    CHECK(lease.is_held());
+  });
+  simulation.run();
+  INFO((simulation.failures().empty() ? std::string{} : simulation.failures().front()));
+  CHECK(simulation.failures().empty());
 }
 
 TEST_CASE("numbers that begin again, because the directory was made anew, do not mistake a sibling for one long gone") {
@@ -201,6 +239,32 @@ TEST_CASE("numbers that begin again, because the directory was made anew, do not
   });
   simulation.run();
   CHECK(simulation.failures().empty());
+}
+
+TEST_CASE("what is seen of a lock is seen in a directory that was made anew, too") {
+  Simulation simulation;
+  LockWatch watch{simulation, directory};
+  std::string held_node;
+  simulation.actor([&]() -> asio::awaitable<void> {
+    const InterProcessMutex first{simulation.client("one", patient()), directory};
+    const Lease lost = co_await first.async_acquire();
+    watch.granted("one", lost.node_path(), lost.fencing_token());
+    simulation.delete_as_operator(directory);
+    const InterProcessMutex second{simulation.client("two", patient()), directory};
+    const Lease held = co_await second.async_acquire();
+    held_node = held.node_path();
+    watch.granted("two", held_node, held.fencing_token());
+    CHECK(simulation.failures().empty());
+    const InterProcessMutex third{simulation.client("three", patient()), directory};
+    third.async_acquire(asio::bind_executor(simulation.executor(), [](error_code, const Lease&) {}));
+    co_await test::pause(100ms);
+    const FakeNode last =
+        std::ranges::max(simulation.ensemble().nodes(), {}, [](const FakeNode& node) { return node.stat.czxid; });
+    watch.granted("three", last.path, last.stat.czxid);
+  });
+  simulation.run();
+  CHECK(simulation.failures() == std::vector<std::string>{"three is granted the lock that two holds",
+                                                          "three is granted the lock ahead of " + held_node});
 }
 
 TEST_CASE("while the link is down nothing is handed over: a sibling waits for it to come back") {

@@ -30,10 +30,10 @@ class Holders {
     if (own == nodes.end()) return;  // the session has ended, and the news are on their way
     for (const Holder& other : holders_) {
       if (other.who == who || (other.kind == LockKind::read && kind == LockKind::read)) continue;
-      if (simulation_.ensemble().is_alive(other.session))
+      if (simulation_.ensemble().is_alive(other.session) && !simulation_.was_deleted_by_operator(other.node))
         simulation_.fail(who + " is granted the lock that " + other.who + " holds");
     }
-    holders_.push_back({who, kind, own->stat.ephemeral_owner});
+    holders_.push_back({who, kind, own->path, own->stat.ephemeral_owner});
   }
   void released(const std::string& who, LockKind kind) {
     std::erase_if(holders_, [&](const Holder& each) { return each.who == who && each.kind == kind; });
@@ -43,6 +43,7 @@ class Holders {
   struct Holder {
     std::string who;
     LockKind kind;
+    std::string node;
     std::int64_t session;
   };
 
@@ -60,6 +61,8 @@ struct Part {
   std::chrono::milliseconds waits{0};  ///< 0: without end
 };
 
+LockKind first_kind(const Part& part) { return part.does == Part::Does::reads ? LockKind::read : LockKind::write; }
+
 /// Acquires one of the two locks; what it gives is empty if that failed.
 asio::awaitable<Lease> acquire(Simulation& simulation, Holders& holders, const Part& part,
                                const InterProcessReadWriteLock& lock, LockKind kind, Owner owner) {
@@ -74,6 +77,7 @@ asio::awaitable<Lease> acquire(Simulation& simulation, Holders& holders, const P
   });
   auto [error, lease] = co_await std::move(acquiring);
   if (!error) holders.granted(part.name, kind, lease);
+  if (error == Error::lock_lost && kind == first_kind(part)) simulation.fail(part.name + " does not start over");
   co_return std::move(lease);
 }
 
@@ -88,12 +92,14 @@ asio::awaitable<void> play(Simulation& simulation, std::shared_ptr<Holders> hold
   co_await test::pause(part.comes_after);
   const InterProcessReadWriteLock lock{simulation.client(part.client, patient()), directory};
   const Owner owner = Owner::make();
-  const LockKind first = part.does == Part::Does::reads ? LockKind::read : LockKind::write;
+  const LockKind first = first_kind(part);
   Lease lease = co_await acquire(simulation, *holders, part, lock, first, owner);
   if (lease.node_path().empty()) co_return;
   co_await test::pause(part.works_for);
   if (part.does == Part::Does::writes_then_reads) {
     Lease reading = co_await acquire(simulation, *holders, part, lock, LockKind::read, owner);
+    if (lease.state() == LeaseState::lost && reading.is_held())
+      simulation.fail(part.name + " reads on the strength of a write lock that it has lost");
     co_await release(simulation, *holders, part, LockKind::write, lease);
     if (reading.node_path().empty()) co_return;
     co_await test::pause(part.works_for);
@@ -103,7 +109,7 @@ asio::awaitable<void> play(Simulation& simulation, std::shared_ptr<Holders> hold
   co_await release(simulation, *holders, part, first, lease);
 }
 
-void check(const std::vector<Part>& parts, std::size_t pairs) {
+void check(const std::vector<Part>& parts, std::size_t pairs, const std::string& operator_deletes = {}) {
   const auto scenario = [parts](Simulation& simulation) {
     const auto holders = std::make_shared<Holders>(simulation);
     simulation.invariant("idle clients watch nothing",
@@ -111,7 +117,7 @@ void check(const std::vector<Part>& parts, std::size_t pairs) {
     for (const Part& part : parts)
       simulation.actor([&simulation, holders, part] { return play(simulation, holders, part); });
   };
-  test::check_exploration(scenario, pairs);
+  test::check_exploration(scenario, pairs, {.operator_deletes = operator_deletes});
 }
 
 }  // namespace
@@ -160,4 +166,15 @@ TEST_CASE("readers behind a writer of their client that gives up wait for the st
          {.name = "c", .comes_after = 200ms, .client = "one"},
          {.name = "d", .comes_after = 300ms, .client = "one"}},
         300);
+}
+
+TEST_CASE("readers and writers whose nodes an operator deletes start over, and exclude each other, whatever fails") {
+  check({{.name = "a", .does = Part::Does::writes_then_reads},
+         {.name = "b", .does = Part::Does::writes, .comes_after = 100ms},
+         {.name = "c", .comes_after = 200ms}},
+        200, directory);
+  check({{.name = "a", .does = Part::Does::writes, .client = "one"},
+         {.name = "b", .comes_after = 100ms, .client = "one"},
+         {.name = "c", .does = Part::Does::writes, .comes_after = 200ms, .client = "two"}},
+        200, directory);
 }

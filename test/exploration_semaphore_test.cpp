@@ -5,6 +5,7 @@
 #include <zklock/recipes/inter_process_semaphore.hpp>
 #include <zklock/testing/exploration.hpp>
 
+#include <map>
 #include <memory>
 #include <set>
 #include <vector>
@@ -40,16 +41,24 @@ class PermitWatch {
     for (const Lease& lease : leases) held_.erase(lease.node_path());
   }
 
-  /// Permits are made, and taken back, only by who holds the mutex.
-  [[nodiscard]] bool only_the_first_in_line_tries() const {
+  /// Permits are made, and taken back, only by who holds the mutex; by who has held it, too, for a moment after an
+  /// operator has deleted its node: until it hears of that, or its session ends. A node in line that is deleted at once
+  /// is never seen here, so of whoever was not seen in line the moment begins when something else of it is seen.
+  [[nodiscard]] bool only_the_first_in_line_tries() {
+    constexpr Clock::duration a_moment = 12s;
     const auto nodes = simulation_.ensemble().nodes();
     const FakeNode* first = nullptr;
     for (const FakeNode& node : nodes)
       if (node.path.starts_with(directory + "/locks/") && (!first || node.stat.czxid < first->stat.czxid))
         first = &node;
+    if (first) was_first_[first->stat.ephemeral_owner] = Clock::now();
     return std::ranges::all_of(nodes, [&](const FakeNode& node) {
-      return !node.path.starts_with(directory + "/leases/") || given_.contains(node.path) ||
-             (first && first->stat.ephemeral_owner == node.stat.ephemeral_owner);
+      if (!node.path.starts_with(directory + "/leases/") || given_.contains(node.path)) return true;
+      const std::int64_t owner = node.stat.ephemeral_owner;
+      if (first && first->stat.ephemeral_owner == owner) return true;
+      if (!simulation_.has_operator_deleted()) return false;
+      const auto last = was_first_.emplace(owner, Clock::now()).first->second;
+      return Clock::now() <= std::max(last, simulation_.woke()) + a_moment;
     });
   }
 
@@ -58,6 +67,7 @@ class PermitWatch {
   std::int32_t permits_;
   std::set<std::string> given_;
   std::set<std::string> held_;
+  std::map<std::int64_t, Clock::time_point> was_first_;  // in line, of each session when last
 };
 
 /// One who takes permits, works for a while, and gives them back.
@@ -95,6 +105,7 @@ asio::awaitable<void> visit(Simulation& simulation, std::shared_ptr<PermitWatch>
     }
   });
   auto [error, leases] = co_await std::move(acquiring);
+  if (error == Error::lock_lost) simulation.fail(self.name + " does not start over");
   if (leases.size() != (error ? 0 : static_cast<std::size_t>(self.wants)))
     simulation.fail(self.name + " is given a part of what it wants");
   if (error) co_return;
@@ -126,8 +137,9 @@ Scenario scenario_of(const Place& place, const std::vector<Guest>& guests) {
   };
 }
 
-void check(const Place& place, const std::vector<Guest>& guests, std::size_t pairs) {
-  test::check_exploration(scenario_of(place, guests), pairs);
+void check(const Place& place, const std::vector<Guest>& guests, std::size_t pairs,
+           const std::string& operator_deletes = {}) {
+  test::check_exploration(scenario_of(place, guests), pairs, {.operator_deletes = operator_deletes});
 }
 
 }  // namespace
@@ -153,6 +165,15 @@ TEST_CASE("who wants permits in vain leaves no trace whatever fails") {
         400);
 }
 
+TEST_CASE("those who want permits and whose nodes an operator deletes start over, and none waits for a phantom") {
+  check({.permits = 1}, {{.name = "a"}, {.name = "b", .comes_after = 100ms}, {.name = "c", .comes_after = 200ms}}, 200,
+        directory);
+  check(
+      {.permits = 2},
+      {{.name = "a", .wants = 2}, {.name = "b", .wants = 2, .comes_after = 100ms}, {.name = "c", .comes_after = 200ms}},
+      80, directory);
+}
+
 TEST_CASE("a number of permits that is raised lets in so many more whatever fails") {
   check({.permits = 1, .count = Place::Count::shared},
         {{.name = "a", .works_for = 2s}, {.name = "b", .comes_after = 100ms, .works_for = 2s}}, 400);
@@ -169,4 +190,29 @@ TEST_CASE("a number of permits that is raised at any moment lets in who waits") 
     CHECK(simulation.failures().empty());
     for (const Simulation::Operation& operation : simulation.operations()) CHECK_FALSE(operation.outcome);
   }
+}
+
+TEST_CASE("what is seen of nodes that are no permits is seen after an operator has deleted something, too") {
+  Simulation simulation;
+  PermitWatch watch{simulation, 1};
+  simulation.actor([&]() -> asio::awaitable<void> {
+    Client& client = simulation.client("a", patient());
+    const InterProcessSemaphore semaphore{client, directory, 1};
+    std::vector<Lease> leases(1);
+    leases.front() = co_await semaphore.async_acquire();
+    watch.granted("a", leases);
+    CHECK(watch.only_the_first_in_line_tries());
+    simulation.delete_as_operator(leases.front().node_path());
+    const Client& other = simulation.client("b", patient());
+    const std::string node = directory + "/leases/x-lease-0000000007";
+    const std::string data;
+    const CreateOptions ephemeral = CreateMode::ephemeral;
+    co_await other.async_create(node, data, ephemeral);
+    CHECK(watch.only_the_first_in_line_tries());
+    co_await test::pause(13s);
+    CHECK_FALSE(watch.only_the_first_in_line_tries());
+    simulation.ensemble().remove(node);
+  });
+  simulation.run();
+  CHECK(simulation.failures().empty());
 }

@@ -84,7 +84,7 @@ TEST_CASE_METHOD(Fixture, "nothing completes inside the call that starts it") {
   CHECK_FALSE(error_of(created));
 }
 
-TEST_CASE_METHOD(Fixture, "a request that is lost is not done, one whose reply is lost is; both look alike") {
+TEST_CASE_METHOD(Fixture, "a request that is lost is not done, one whose reply is lost is, and both look alike") {
   const bool applied = GENERATE(false, true);
   strike("create", applied, FakeFault::cut);
   const auto created = create("/x");
@@ -94,7 +94,7 @@ TEST_CASE_METHOD(Fixture, "a request that is lost is not done, one whose reply i
   CHECK(client.state() == ConnectionState::suspended);
   const auto meanwhile = create("/y");
   run_ready();
-  CHECK(error_of(meanwhile) == Error::connection_loss);
+  CHECK(error_of(meanwhile) == Error::not_connected);
   run(1s);
   CHECK(client.state() == ConnectionState::reconnected);
   CHECK(ensemble.counters().sessions_made == 1);
@@ -157,7 +157,7 @@ TEST_CASE_METHOD(Fixture, "held replies are replies that are late: the client gi
   CHECK(ensemble.counters().sessions_expired == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "pings keep a session for days; a pause of the process loses it") {
+TEST_CASE_METHOD(Fixture, "pings keep a session for days, and a pause of the process loses it") {
   const std::int64_t id = session().id();
   run(24h * 3);
   CHECK(ensemble.is_alive(id));
@@ -249,5 +249,5 @@ TEST_CASE("clients may outlive their ensemble") {
   ensemble.reset();
   std::promise<error_code> read;
   client.session().async_get_data("/", [&](error_code error, const DataResult&) { read.set_value(error); });
-  CHECK(read.get_future().get() == Error::connection_loss);
+  CHECK(is_retryable(read.get_future().get()));
 }

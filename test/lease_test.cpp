@@ -103,7 +103,7 @@ TEST_CASE("nothing is renewed for those who hold nothing") {
   });
 }
 
-TEST_CASE("a lease is lost when its proof runs out, not later, and once; it stays lost though the session lives") {
+TEST_CASE("a lease is lost when its proof runs out, not later, and once, and stays lost though the session lives") {
   play([](Simulation& simulation) -> asio::awaitable<void> {
     Lease lease = co_await acquire(simulation, "a");
     Watcher watcher;
@@ -123,7 +123,8 @@ TEST_CASE("a lease is lost when its proof runs out, not later, and once; it stay
     CHECK_FALSE(watcher.outcome);
     CHECK(watcher.heard <= until);
     CHECK(lease.state() == LeaseState::lost);
-    CHECK(lease.valid_until() == Clock::time_point::min());
+    CHECK(lease.valid_until() < Clock::now());
+    CHECK(lease.remaining() == 0s);
     CHECK(exists(simulation, lease.node_path()));  // the promise was kept by a margin
 
     simulation.ensemble().release_replies();
@@ -361,4 +362,55 @@ TEST_CASE("waits for a loss and for a request to revoke complete once whatever f
     });
   };
   test::check_exploration(scenario, 300);
+}
+
+TEST_CASE("who has lost the write lock does not read by it, though its node is there yet") {
+  play([](Simulation& simulation) -> asio::awaitable<void> {
+    const InterProcessReadWriteLock lock{simulation.client("a", config()), directory};
+    const Owner owner = Owner::make();
+    Lease writing = co_await lock.write_lock().async_acquire(owner);
+    simulation.ensemble().hold_all_replies();
+    co_await pause(std::chrono::ceil<std::chrono::milliseconds>(writing.valid_until() - Clock::now()) + 1ms);
+    CHECK(writing.state() == LeaseState::lost);
+    simulation.ensemble().release_replies();
+    co_await pause(100ms);
+    CHECK(exists(simulation, writing.node_path()));
+    const auto before = simulation.ensemble().nodes().size();
+    {
+      const auto [refused, reading] = co_await lock.read_lock().async_acquire(owner, asio::as_tuple(asio::deferred));
+      CHECK(refused == Error::lock_lost);
+      CHECK_FALSE(reading.is_held());
+    }
+    co_await pause(100ms);
+    CHECK(simulation.ensemble().nodes().size() == before);
+    const auto [error] = co_await writing.async_release(asio::as_tuple(asio::deferred));
+    CHECK(error == Error::lock_lost);
+    const Lease reading = co_await lock.read_lock().async_acquire(owner);
+    CHECK(reading.is_held());
+  });
+}
+
+TEST_CASE("a writer that loses its lock while it asks to read does not read by it") {
+  play([](Simulation& simulation) -> asio::awaitable<void> {
+    const InterProcessReadWriteLock lock{simulation.client("a", config()), directory};
+    const Owner owner = Owner::make();
+    const Lease writing = co_await lock.write_lock().async_acquire(owner);
+    const auto until = writing.valid_until();
+    error_code outcome;
+    bool done = false;
+    simulation.ensemble().hold_all_replies();
+    lock.read_lock().async_acquire(owner,
+                                   asio::bind_executor(simulation.executor(), [&](error_code error, const Lease&) {
+                                     outcome = error;
+                                     done = true;
+                                   }));
+    co_await pause(std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()) + 1ms);
+    CHECK_FALSE(done);
+    CHECK(writing.state() == LeaseState::lost);
+    simulation.ensemble().release_replies();
+    co_await pause(1s);
+    CHECK(done);
+    CHECK(outcome == Error::lock_lost);
+    CHECK(writing.state() == LeaseState::lost);
+  });
 }

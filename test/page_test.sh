@@ -10,6 +10,11 @@ page=$2
 code=$(cat test/*.cpp integration/*.cpp integration/interop/*.cpp | tr '\n' ' ' | sed -E 's/" +"//g')
 titles=$(grep -oE '(TEST_CASE(_METHOD)?|CONTRACT)\( *([A-Za-z]+, *)?"[^"]*"' <<<"$code" | sed -E 's/^[^"]*//'
   grep -ohE '^ *set\([a-z_]+ "[^"]*"\)' integration/CMakeLists.txt | sed -E 's/^[^"]*//; s/\)$//')
+if torn=$(grep ';' <<<"$titles"); then
+  echo "titles that CMake would take for two tests each, neither of which exists:"
+  echo "$torn"
+  exit 1
+fi
 named=$(awk -F' \\| ' '/^\| / {print $NF}' "$page" | grep -oE '"[^"]*"' | sort -u)
 
 echo "$(wc -l <<<"$named") tests named, of $(wc -l <<<"$titles")"

@@ -1,96 +1,119 @@
 #include "command.hpp"
 
+#include "descendants.hpp"
 #include "failure.hpp"
+#include "guard.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace zklock::tools {
 namespace {
 
-std::vector<char*> pointers(std::vector<std::string>& strings) {
-  std::vector<char*> result;
-  std::ranges::transform(strings, std::back_inserter(result), [](std::string& text) { return text.data(); });
-  result.push_back(nullptr);
-  return result;
-}
+namespace asio = boost::asio;
+using std::chrono::milliseconds;
 
-std::vector<std::string> environment_with(const Command::Environment& more) {
-  std::vector<std::string> result;
-  for (const auto& [name, value] : more) result.push_back(name + "=" + value);
-  const auto is_replaced = [&](std::string_view entry) {
-    return std::ranges::any_of(more, [&](const auto& pair) { return entry.starts_with(pair.first + "="); });
-  };
-  for (char** entry = environ; *entry != nullptr; ++entry)
-    if (!is_replaced(*entry)) result.emplace_back(*entry);
-  return result;
-}
-
-/// Between fork and exec: other threads may hold any lock, so system calls only.
-[[noreturn]] void become(char** words, char** environment, const sigset_t& mask, pid_t parent, int report_to) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(status::unavailable);  // it died before it could be heard
-  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-  ::execvpe(words[0], words, environment);
-  const int error = errno;
-  [[maybe_unused]] const auto written = ::write(report_to, &error, sizeof error);
-  ::_exit(status::not_found);
-}
+constexpr const char* guard_is_gone = "the command's guard was killed: killing all that the command has started";
 
 [[noreturn]] void throw_errno(const char* what) { throw std::system_error{errno, std::generic_category(), what}; }
 
-/// Why exec failed; 0 if it did not: then the kernel has closed the other end.
-int receive_error(int descriptor) {
-  int error = 0;
-  while (::read(descriptor, &error, sizeof error) < 0 && errno == EINTR) continue;
-  ::close(descriptor);
-  return error;
-}
-
 }  // namespace
 
-Command::Command(std::vector<std::string> words, const Environment& more_environment, const sigset_t& mask) {
-  auto environment = environment_with(more_environment);
-  auto word_pointers = pointers(words);
-  auto environment_pointers = pointers(environment);
-  std::array<int, 2> pipe{};
-  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw_errno("pipe");
-  const pid_t us = ::getpid();
+GuardProcess::GuardProcess(const RunOptions& options, const sigset_t& mask) {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) throw_errno("socketpair");
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   pid_ = ::fork();
-  if (pid_ == 0) become(word_pointers.data(), environment_pointers.data(), mask, us, pipe[1]);
-  ::close(pipe[1]);
   if (pid_ < 0) throw_errno("fork");
-  const int error = receive_error(pipe[0]);
-  if (error == 0) return;
+  if (pid_ == 0) {
+    ::close(ends[0]);
+    run_guard(ends[1], options, mask);
+  }
+  ::close(ends[1]);
+  socket_ = ends[0];
+}
+
+GuardProcess::~GuardProcess() {
+  if (socket_ >= 0) ::close(socket_);
   ::waitpid(pid_, nullptr, 0);
-  throw Failure{error == ENOENT ? status::not_found : status::cannot_execute, words[0] + ": " + std::strerror(error)};
 }
 
-Command::~Command() {
-  if (exit_status()) return;
-  signal(SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
+Command::Command(const asio::any_io_executor& executor, GuardProcess& guard)
+    : guard_{guard.pid()}, descriptor_{guard.take_socket()}, socket_{executor, descriptor_} {}
+
+asio::awaitable<void> Command::start(std::string name, std::vector<std::string> environment, Clock::time_point until) {
+  others_ = descendants();
+  std::erase(others_, guard_);
+  std::string text;
+  for (const std::string& entry : environment) text += entry + '\0';
+  if (::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL) < 0) throw_errno("the command's guard");
+  keep_until(until);
+  const auto report = co_await next_report();
+  if (!report) {
+    co_await kill_what_is_left();
+    throw Failure{status::unavailable, guard_is_gone};
+  }
+  if (report->kind == Report::Kind::started) co_return;
+  throw Failure{report->number == ENOENT ? status::not_found : status::cannot_execute,
+                name + ": " + std::strerror(report->number)};
 }
 
-void Command::signal(int number) const {
-  if (!status_) ::kill(pid_, number);  // not reaped, so the number is still its own
+asio::awaitable<Ended> Command::ended() {
+  const auto report = co_await next_report();
+  if (report) co_return Ended{report->number, Clock::time_point{Clock::duration{report->at}}};
+  say(guard_is_gone);
+  co_await kill_what_is_left();
+  co_return Ended{status::of_signal(SIGKILL), Clock::now()};
 }
 
-bool Command::in_our_process_group() const { return ::getpgid(pid_) == ::getpgrp(); }
+void Command::keep_until(Clock::time_point until) const {
+  tell({Order::Kind::keep, 0, false, until.time_since_epoch().count()});
+}
 
-std::optional<int> Command::exit_status() {
-  int status = 0;
-  if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_)
-    status_ = WIFSIGNALED(status) ? status::of_signal(WTERMSIG(status)) : WEXITSTATUS(status);
-  return status_;
+void Command::signal(int number, bool from_terminal) const { tell({Order::Kind::signal, number, from_terminal, 0}); }
+
+void Command::end() const { tell({Order::Kind::end, 0, false, 0}); }
+
+void Command::tell(const Order& order) const {
+  // It may have ended meanwhile: ended() tells.
+  [[maybe_unused]] const auto sent = ::send(descriptor_, &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+asio::awaitable<std::optional<Report>> Command::next_report() {
+  Report report;
+  const auto [error, size] =
+      co_await socket_.async_read_some(asio::buffer(&report, sizeof report), asio::as_tuple(asio::use_awaitable));
+  if (error || size != sizeof report) co_return std::nullopt;
+  co_return report;
+}
+
+asio::awaitable<void> Command::kill_what_is_left() {
+  Timer timer{co_await asio::this_coro::executor};
+  // As long as there is anything, a child of ours is, and stays until we wait for it: none is overlooked.
+  for (milliseconds pause{10};; pause = std::min(2 * pause, milliseconds{1'000})) {
+    const auto left = descendants(others_);
+    if (left.empty()) co_return;
+    for (const pid_t pid : left) ::kill(pid, SIGKILL);
+    for (const pid_t pid : left) ::waitpid(pid, nullptr, WNOHANG);
+    timer.expires_after(pause);
+    co_await timer.async_wait(asio::use_awaitable);
+  }
 }
 
 }  // namespace zklock::tools

@@ -1,6 +1,14 @@
 // The command that runs under the lock.
 #pragma once
 
+#include "options.hpp"
+
+#include <zklock/clock.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
 #include <csignal>
 #include <optional>
 #include <string>
@@ -11,28 +19,60 @@
 
 namespace zklock::tools {
 
-/// A child process in our own process group, with our terminal and standard streams. It cannot outlive us: the kernel
-/// kills it when we die, and the destructor if it still runs (a set-user-ID program alone escapes the first).
-class Command {
+struct Order;
+struct Report;
+
+/// A process for the guard (guard.hpp), forked before this program starts any thread. What the guard leaves behind when
+/// it is killed becomes this program's.
+class GuardProcess {
  public:
-  using Environment = std::vector<std::pair<std::string, std::string>>;
+  GuardProcess(const RunOptions& options, const sigset_t& mask);
+  /// The guard hears of it, and kills the command with all that it has started.
+  ~GuardProcess();
+  GuardProcess(const GuardProcess&) = delete;
+  GuardProcess& operator=(const GuardProcess&) = delete;
 
-  /// Call it on a thread that lives as long as the process: the kernel takes the death of that thread for ours. Throws
-  /// Failure: not found, or cannot be executed.
-  Command(std::vector<std::string> words, const Environment& more_environment, const sigset_t& mask);
-  ~Command();
-  Command(const Command&) = delete;
-  Command& operator=(const Command&) = delete;
-
-  /// Does nothing once it has ended.
-  void signal(int number) const;
-  [[nodiscard]] bool in_our_process_group() const;
-  /// Its exit status once it has ended, 128 + n for signal n.
-  [[nodiscard]] std::optional<int> exit_status();
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+  /// Ours, to speak with it.
+  [[nodiscard]] int take_socket() noexcept { return std::exchange(socket_, -1); }
 
  private:
+  int socket_ = -1;
   pid_t pid_ = 0;
-  std::optional<int> status_;
+};
+
+/// How it went.
+struct Ended {
+  int status = 0;  ///< the command's own, 128 + n for signal n
+  Clock::time_point at;
+};
+
+/// The command and all that it has started, in our process group, with our terminal and standard streams. It cannot
+/// outlive us, nor the lease.
+class Command {
+ public:
+  Command(const boost::asio::any_io_executor& executor, GuardProcess& guard);
+
+  /// `environment` is "NAME=value" each; for `until` see keep_until. Throws Failure: not found, or cannot be executed.
+  boost::asio::awaitable<void> start(std::string name, std::vector<std::string> environment, Clock::time_point until);
+  /// When all of it has ended. If somebody has killed the guard all of it is killed, and that is said.
+  boost::asio::awaitable<Ended> ended();
+
+  /// Unless it is told so again, it ends then.
+  void keep_until(Clock::time_point until) const;
+  void signal(int number, bool from_terminal) const;
+  /// SIGTERM, and later SIGKILL.
+  void end() const;
+
+ private:
+  void tell(const Order& order) const;
+  boost::asio::awaitable<std::optional<Report>> next_report();
+  boost::asio::awaitable<void> kill_what_is_left();
+
+  pid_t guard_;
+  std::vector<pid_t> others_;  ///< what this program had started before the command: a server of its own
+  int descriptor_;
+  boost::asio::posix::stream_descriptor socket_;
 };
 
 }  // namespace zklock::tools

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <span>
 
 namespace zklock::tools {
@@ -43,6 +44,12 @@ void add_where(CLI::App& app, Where& where) {
   app.add_option("-c,--connect", where.connect,
                  "The ZooKeeper servers, \"zk1:2181,zk2:2181/app\"; else $ZKLOCK_CONNECT")
       ->type_name("STRING");
+  app.add_option("--auth", where.auth,
+                 "Credentials for the servers, \"digest:alice:secret\"; several: say it again. "
+                 "Others of the machine see them: put them into $ZKLOCK_AUTH, or a file")
+      ->type_name("SCHEME:ID")
+      ->allow_extra_args(false);
+  app.add_option("--auth-file", where.auth_file, "A file with credentials, SCHEME:ID, a line each")->type_name("FILE");
   app.add_flag("-v,--verbose", where.verbose, "Log to stderr what happens on the way");
 }
 
@@ -50,7 +57,8 @@ void add_where(CLI::App& app, Where& where) {
 void add_modes(CLI::App& run, RunOptions& options) {
   auto* shared = run.add_flag_callback(
       "--shared", [&] { options.mode = Mode::shared; },
-      "The read lock of a read/write lock: readers run together. Without it, --exclusive and --permits: a mutex");
+      "The read lock of a read/write lock: readers run together. Without it, --exclusive and --permits: a mutex, "
+      "which is another lock and excludes neither readers nor writers: use one kind on a PATH");
   auto* exclusive = run.add_flag_callback(
       "--exclusive", [&] { options.mode = Mode::exclusive; },
       "The write lock of a read/write lock: alone, as with a mutex, but readers are kept out, too");
@@ -60,7 +68,7 @@ void add_modes(CLI::App& run, RunOptions& options) {
   };
   auto* permits = run.add_option_function<std::int32_t>(
       "--permits", use_permits, "One permit of a semaphore that has so many: as many run together");
-  permits->type_name("NUMBER")->check(CLI::PositiveNumber);
+  permits->type_name("NUMBER")->check(CLI::Range(std::int32_t{1}, std::numeric_limits<std::int32_t>::max()));
   exclusive->excludes(shared);
   permits->excludes(shared)->excludes(exclusive);
 }
@@ -72,7 +80,7 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
   add_modes(*run, options);
   add_duration(
       *run, "--timeout", [&](milliseconds wait) { options.timeout = wait; },
-      "How long to wait for the lock, as 500ms, 5s, 2m, 1h; 0s: one try. Default: as long as it takes");
+      "How long to wait for the lock, as 500ms, 1.5s, 2m, 1h; 0: one try. Default: as long as it takes");
   add_duration(
       *run, "--session-timeout", [&](milliseconds timeout) { options.session_timeout = timeout; },
       "How long to be out of touch before the lock goes to others; the server grants 2 to 20 of its ticks. "
@@ -91,7 +99,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
 CLI::App* add_ls(CLI::App& app, LsOptions& options) {
   auto* ls = app.add_subcommand("ls", help::ls_about);
   ls->footer(help::ls_footer);
-  ls->add_option("PATH", options.path, "The lock, such as /locks/nightly")->required();
+  ls->add_option("PATH", options.path, "The lock, such as /locks/nightly; or a node above locks, such as /locks")
+      ->required();
   ls->add_flag("--json", options.json, "As a JSON array");
   add_where(*ls, options.where);
   return ls;
@@ -116,6 +125,10 @@ CLI::App* add_doctor(CLI::App& app, DoctorOptions& options) {
   add_duration(
       *doctor, "--wait", [&](milliseconds wait) { options.wait = wait; },
       "Between two looks, to see what moves; 0s: say nothing of that. Default: " + format_duration(options.wait));
+  add_duration(
+      *doctor, "--stuck-after", [&](milliseconds wait) { options.stuck_after = wait; },
+      "How long the next in line may wait before it is a problem that nothing moves. Default: " +
+          format_duration(options.stuck_after));
   doctor->add_option("--max-nodes", options.max_nodes, "How many nodes to list before it is enough. Default: 10000")
       ->type_name("NUMBER");
   doctor->add_option("--max-depth", options.max_depth, "How many levels to go down below PATH. Default: 16")
@@ -123,6 +136,14 @@ CLI::App* add_doctor(CLI::App& app, DoctorOptions& options) {
   doctor->add_flag("--json", options.json, "As a JSON object");
   add_where(*doctor, options.where);
   return doctor;
+}
+
+void add_server(CLI::App& app, ServerOptions& options) {
+  auto* server = app.add_subcommand("server", help::server_about);
+  server->footer(help::server_footer);
+  server->add_option("--port", options.port, "Where to listen. Default: any port that is free")
+      ->type_name("NUMBER")
+      ->check(CLI::Range(1, 65'535));
 }
 
 void check_usage(const CLI::App& app, const RunOptions& run, bool has_command) {
@@ -171,7 +192,8 @@ std::variant<Options, Done> parse_command_line(int argc, char** argv) {
   const auto* ls_app = add_ls(app, ls);
   const auto* revoke_app = add_revoke(app, revoke);
   const auto* doctor_app = add_doctor(app, doctor);
-  app.add_subcommand("server", help::server_about)->footer(help::server_footer);
+  ServerOptions server;
+  add_server(app, server);
   try {
     check_subcommand(app, words);
     app.parse(static_cast<int>(separator - words.begin()), argv);
@@ -184,7 +206,7 @@ std::variant<Options, Done> parse_command_line(int argc, char** argv) {
   if (ls_app->parsed()) return Options{std::move(ls)};
   if (revoke_app->parsed()) return Options{std::move(revoke)};
   if (doctor_app->parsed()) return Options{std::move(doctor)};
-  return Options{ServerOptions{}};
+  return Options{server};
 }
 
 }  // namespace zklock::tools

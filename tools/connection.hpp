@@ -16,7 +16,8 @@ namespace zklock::tools {
 /// Where to connect to, and the server behind it if it is our own: it lives as long as this object.
 class Connection {
  public:
-  /// Throws Failure when nothing says where, std::runtime_error when our own server does not start.
+  /// Throws Failure when nothing says where, or credentials make no sense, std::runtime_error when our own server does
+  /// not start.
   explicit Connection(const Where& where);
 
   [[nodiscard]] const std::string& connect_string() const noexcept { return connect_; }
@@ -25,19 +26,21 @@ class Connection {
   /// For what needs no session for long: gives what `body(client)` gives. Throws Failure when there is no connection.
   template <class Body>
   auto with_client(Body body) const {
+    const Client client{config(std::chrono::seconds{10})};
     try {
-      const Client client{config(std::chrono::seconds{10})};
       return body(client);
     } catch (const boost::system::system_error& error) {
-      if (error.code() != Error::connection_loss) throw;
-      throw unreachable(connect_patience);
+      if (error.code() != Error::not_connected) throw;
+      throw unreachable(client);
     }
   }
-  [[nodiscard]] Failure unreachable(std::chrono::milliseconds patience) const;
+  /// With what the client knows of the reason.
+  [[nodiscard]] Failure unreachable(const ClientHandle& client) const;
 
  private:
   std::optional<testing::TestServer> server_;
   std::string connect_;
+  std::vector<AuthInfo> auth_;
   std::shared_ptr<spdlog::logger> logger_;
 };
 

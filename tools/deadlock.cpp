@@ -1,9 +1,14 @@
 #include "deadlock.hpp"
 
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/strong_components.hpp>
+
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -13,56 +18,89 @@ namespace {
 using Place = std::size_t;
 
 /// An edge goes from what stays to whatever must go or be granted first: from a waiting node to those that keep it out,
-/// from a held one to those that its client waits with elsewhere.
+/// from a held one to its client, and from a client to those that it waits with. It has as many edges as there are
+/// nodes, about.
 struct Graph {
-  std::vector<const Participant*> nodes;
+  std::vector<const Participant*> nodes;  ///< none for a client
   std::vector<bool> held;
   std::vector<std::vector<Place>> edges;
+
+  Place add(const Participant* node, bool is_held) {
+    nodes.push_back(node);
+    held.push_back(is_held);
+    edges.emplace_back();
+    return nodes.size() - 1;
+  }
 };
 
-/// Who keeps the one at `index` out: the first in line, and all in front up to one who is kept out by the rest.
-std::vector<Place> keepers(const Line& line, Place index) {
-  std::vector<Place> result;
-  for (Place i = index; i-- > 0;) {
-    if (!keeps_waiting(line[i], line[index])) continue;
-    result.push_back(i);
-    if (line[i].kind != LockKind::read) break;
+/// For each in line the places that keep it out: the first in line, and all in front up to one who is kept out by the
+/// rest.
+std::vector<std::vector<Place>> keepers(const Line& line) {
+  std::vector<std::vector<Place>> result(line.size());
+  std::vector<Place> readers;  // since the last who is none
+  std::optional<Place> last;   // who is none
+  for (Place i = 0; i < line.size(); ++i) {
+    const bool reads = line[i].kind == LockKind::read;
+    std::vector<Place> ahead = reads ? std::vector<Place>{} : readers;
+    if (last) ahead.push_back(*last);
+    if (i > 0) ahead.push_back(0);
+    std::erase_if(ahead, [&](Place other) { return !keeps_waiting(line[other], line[i]); });
+    result[i] = std::move(ahead);
+    if (reads) {
+      readers.push_back(i);
+      continue;
+    }
+    readers.clear();
+    last = i;
   }
-  const bool has_first = !result.empty() && result.back() == 0;
-  if (!has_first && keeps_waiting(line.front(), line[index])) result.push_back(0);
   return result;
 }
 
 void add_line(Graph& graph, const Line& line) {
   const Place first = graph.nodes.size();
+  const std::vector<bool> granted = holders(line);
+  auto ahead = keepers(line);
   for (Place i = 0; i < line.size(); ++i) {
-    std::vector<Place> ahead = keepers(line, i);
-    std::erase_if(ahead, [&](Place other) { return line[other].session_id == line[i].session_id; });
-    std::ranges::for_each(ahead, [&](Place& other) { other += first; });
-    graph.nodes.push_back(&line[i]);
-    graph.held.push_back(is_holder(line, i));
-    graph.edges.push_back(std::move(ahead));
+    std::erase_if(ahead[i], [&](Place other) { return line[other].session_id == line[i].session_id; });
+    const Place node = graph.add(&line[i], granted[i]);
+    for (const Place other : ahead[i]) graph.edges[node].push_back(first + other);
   }
 }
 
 Graph make_graph(const std::vector<Line>& lines) {
   Graph graph;
   for (const Line& line : lines) add_line(graph, line);
-  std::map<std::int64_t, std::vector<Place>> waiting;
-  for (Place i = 0; i < graph.nodes.size(); ++i)
-    if (!graph.held[i]) waiting[graph.nodes[i]->session_id].push_back(i);
-  for (Place i = 0; i < graph.nodes.size(); ++i)
-    if (graph.held[i] && has_session(*graph.nodes[i])) graph.edges[i] = waiting[graph.nodes[i]->session_id];
+  std::map<std::int64_t, Place> clients;
+  const Place nodes = graph.nodes.size();
+  for (Place i = 0; i < nodes; ++i) {
+    if (!has_session(*graph.nodes[i])) continue;
+    const auto [client, is_new] = clients.try_emplace(graph.nodes[i]->session_id, graph.nodes.size());
+    if (is_new) graph.add(nullptr, true);
+    const bool holds = graph.held[i];
+    graph.edges[holds ? i : client->second].push_back(holds ? client->second : i);
+  }
   return graph;
 }
 
-/// The shortest way from `start` back to it; nothing if there is none.
-std::vector<Place> way_back(const Graph& graph, Place start) {
+/// The number of each one's component: all of a component can be reached from each other.
+std::vector<Place> components(const Graph& graph) {
+  boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> all(graph.nodes.size());
+  for (Place from = 0; from < graph.edges.size(); ++from)
+    for (const Place to : graph.edges[from]) boost::add_edge(from, to, all);
+  std::vector<Place> result(graph.nodes.size());
+  if (!result.empty())
+    boost::strong_components(all,
+                             boost::make_iterator_property_map(result.begin(), boost::get(boost::vertex_index, all)));
+  return result;
+}
+
+/// The shortest way from `start` back to it, within its component; nothing if there is none.
+std::vector<Place> way_back(const Graph& graph, const std::vector<Place>& component, Place start) {
   std::map<Place, Place> from;
   std::deque<Place> next{start};
   for (; !next.empty(); next.pop_front())
     for (const Place to : graph.edges[next.front()]) {
-      if (!from.emplace(to, next.front()).second) continue;
+      if (component[to] != component[start] || !from.emplace(to, next.front()).second) continue;
       if (to != start) {
         next.push_back(to);
         continue;
@@ -75,31 +113,25 @@ std::vector<Place> way_back(const Graph& graph, Place start) {
   return {};
 }
 
-Circle to_circle(const Graph& graph, const std::vector<Place>& way) {
+Circle to_circle(const Graph& graph, std::vector<Place> way) {
+  std::erase_if(way, [&](Place place) { return graph.nodes[place] == nullptr; });
   Circle circle;
   for (Place i = 0; i < way.size(); ++i)
     if (!graph.held[way[i]]) circle.push_back({*graph.nodes[way[i]], *graph.nodes[way[(i + 1) % way.size()]]});
   return circle;
 }
 
-std::set<std::int64_t> sessions_of(const Circle& circle) {
-  std::set<std::int64_t> result;
-  for (const Wait& wait : circle) result.insert(wait.waiting.session_id);
-  return result;
-}
-
 }  // namespace
 
 std::vector<Circle> find_deadlocks(const std::vector<Line>& lines) {
   const Graph graph = make_graph(lines);
+  const std::vector<Place> component = components(graph);
   std::vector<Circle> circles;
-  std::set<std::set<std::int64_t>> named;
+  std::set<Place> done;
   for (Place i = 0; i < graph.nodes.size(); ++i) {
-    if (!graph.held[i] || graph.edges[i].empty()) continue;
-    const std::vector<Place> way = way_back(graph, i);
-    if (way.empty()) continue;
-    Circle circle = to_circle(graph, way);
-    if (named.insert(sessions_of(circle)).second) circles.push_back(std::move(circle));
+    if (graph.nodes[i] == nullptr || !graph.held[i] || !done.insert(component[i]).second) continue;
+    const std::vector<Place> way = way_back(graph, component, i);
+    if (!way.empty()) circles.push_back(to_circle(graph, way));
   }
   return circles;
 }

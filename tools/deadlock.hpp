@@ -20,7 +20,8 @@ using Circle = std::vector<Wait>;
 /// is a session; it is taken to give nothing back while it waits for something else, which is false only of one that
 /// does both by different threads.
 ///
-/// Where several circles join the same clients, one of the shortest stands for them.
+/// Circles that have a client in common are a knot: one of them is found. Takes time in proportion to the nodes, as
+/// long as knots are few.
 [[nodiscard]] std::vector<Circle> find_deadlocks(const std::vector<Line>& lines);
 
 }  // namespace zklock::tools

@@ -2,6 +2,7 @@
 
 #include "connection.hpp"
 #include "failure.hpp"
+#include "printable.hpp"
 
 #include <algorithm>
 #include <iostream>
@@ -29,7 +30,8 @@ Diagnosis diagnose(const ClientHandle& client, const DoctorOptions& options) {
   Diagnosis diagnosis;
   append(diagnosis.findings, find_circles(still_there));
   if (options.wait > options.wait.zero())
-    append(diagnosis.findings, find_stuck(first, still_there, options.wait, std::chrono::system_clock::now()));
+    append(diagnosis.findings,
+           find_stuck(first, still_there, {options.wait, options.stuck_after, std::chrono::system_clock::now()}));
   for (const LockDirectory& directory : first.directories) {
     count(diagnosis, directory);
     append(diagnosis.findings, find_oddities(directory));
@@ -52,8 +54,8 @@ bool Diagnosis::has_problems() const {
 std::string to_text(const Diagnosis& diagnosis) {
   std::string text;
   for (const Finding& one : diagnosis.findings) {
-    text += std::string{to_string(one.severity)} + ": " + one.kind + ": " + one.node + "\n";
-    text += "  " + one.what + "\n  what to do: " + one.remedy + "\n";
+    text += std::string{to_string(one.severity)} + ": " + one.kind + ": " + printable(one.node) + "\n";
+    text += "  " + printable(one.what) + "\n  what to do: " + printable(one.remedy) + "\n";
   }
   const auto problems =
       static_cast<std::size_t>(std::ranges::count(diagnosis.findings, Severity::problem, &Finding::severity));

@@ -7,7 +7,8 @@
 
 namespace zklock::tools {
 
-/// "500ms", "5s", "2m" or "1h": a whole number and its unit, of up to a year in all. Throws std::invalid_argument.
+/// "500ms", "1.5s", "2m" or "1h": a number and its unit, of whole milliseconds and up to a year in all; or "0". Throws
+/// std::invalid_argument.
 [[nodiscard]] std::chrono::milliseconds parse_duration(std::string_view text);
 
 /// What parse_duration reads, in the largest unit that is exact.

@@ -1,5 +1,7 @@
 #include "failure.hpp"
 
+#include "printable.hpp"
+
 #include <zklock/error.hpp>
 
 #include <boost/system/system_error.hpp>
@@ -24,7 +26,7 @@ int status_of(const std::exception& why) {
 
 void say(std::string_view message) {
   // In one piece, since the command writes to the same place.
-  std::cerr << "zklock: " + std::string{message} + "\n" << std::flush;
+  std::cerr << "zklock: " + printable(message) + "\n" << std::flush;
 }
 
 int report(const std::exception& why) {

@@ -63,6 +63,21 @@ Finding describe_number(const Participant& one) {
           "start again"};
 }
 
+/// Lines of more than one kind, each with a holder of its own.
+bool is_mixed(const LockDirectory& directory) {
+  return std::ranges::count_if(directory.lines,
+                               [](const Line& line) { return line.front().kind != LockKind::permit; }) > 1;
+}
+
+Finding describe_mixture(const LockDirectory& directory) {
+  std::string what = "locks that do not exclude each other are in use on one path, each with a holder of its own:";
+  for (const Line& line : directory.lines)
+    what += (&line == directory.lines.data() ? " " : "; ") + std::string{to_string(line.front().kind)} + " held by " +
+            name_of_client(line.front()) + " with " + line.front().node_path;
+  return {Severity::problem, "mixed-locks", directory.path, std::move(what),
+          "let all programs use one kind of lock on this path, a mutex or a read/write lock, and one make of names"};
+}
+
 Finding describe_data(const Participant& one) {
   return {Severity::note, "foreign-data", one.node_path,
           "its data are no client-id:count, as others' in its line are: another program, or Curator",
@@ -102,17 +117,20 @@ Finding describe_foreign(const LockDirectory& directory, const std::string& name
           "keep other nodes out of a lock's directory: move it, or delete it"};
 }
 
-std::string how_long(const Participant& one, std::chrono::system_clock::time_point now) {
+std::chrono::milliseconds age_of(const Participant& one, std::chrono::system_clock::time_point now) {
   const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now - one.since);
-  return "in line since " + to_utc(one.since) + ", " + format_age(std::max(age, age.zero())) + " ago";
+  return std::max(age, age.zero());
 }
 
-Finding describe_stuck(const Participant& first, std::size_t behind, std::chrono::milliseconds watched,
-                       std::chrono::system_clock::time_point now) {
+std::string how_long(const Participant& one, std::chrono::system_clock::time_point now) {
+  return "in line since " + to_utc(one.since) + ", " + format_age(age_of(one, now)) + " ago";
+}
+
+Finding describe_stuck(const Participant& first, const Participant& next, std::size_t behind, const Watched& watched) {
   return {Severity::problem, "stuck", first.node_path,
-          times(behind, "waiter") + " behind it, and nothing has moved for " + format_duration(watched) + ": held by " +
-              name_of_client(first) + (first.count == 0 ? "" : ", " + times(first.count, "time")) + ", " +
-              how_long(first, now),
+          times(behind, "waiter") + " behind it, the next for " + format_age(age_of(next, watched.now)) +
+              ", and nothing has moved for " + format_duration(watched.wait) + ": held by " + name_of_client(first) +
+              (first.count == 0 ? "" : ", " + times(first.count, "time")) + ", " + how_long(first, watched.now),
           "look what that client does, or ask for the lock: zklock revoke " + first.node_path};
 }
 
@@ -122,11 +140,11 @@ std::string semaphore_with_line(std::string_view directory) {
 }
 
 Finding describe_wait(const std::string& semaphore, const Participant& first, std::size_t behind,
-                      std::chrono::milliseconds watched, std::chrono::system_clock::time_point now) {
+                      const Watched& watched) {
   return {Severity::problem, "stuck", first.node_path,
           name_of_client(first) + " and " + times(behind, "waiter") +
-              " behind it want permits, and nothing has moved for " + format_duration(watched) + "; " +
-              how_long(first, now),
+              " behind it want permits, and nothing has moved for " + format_duration(watched.wait) + "; " +
+              how_long(first, watched.now),
           "look what those who hold the permits do (zklock ls " + semaphore + "), or ask for them: zklock revoke " +
               semaphore};
 }
@@ -155,25 +173,29 @@ std::vector<Finding> find_circles(const std::vector<Line>& still_there) {
   return findings;
 }
 
-std::vector<Finding> find_stuck(const Survey& before, const std::vector<Line>& still_there,
-                                std::chrono::milliseconds watched, std::chrono::system_clock::time_point now) {
+std::vector<Finding> find_stuck(const Survey& before, const std::vector<Line>& still_there, const Watched& watched) {
   std::set<std::string_view> were_first;
   std::set<std::string_view> directories;
   for (const LockDirectory& directory : before.directories) {
     directories.insert(directory.path);
     for (const Line& line : directory.lines) were_first.insert(line.front().node_path);
   }
+  const auto is_patient = [&](const Participant& one) { return age_of(one, watched.now) < watched.stuck_after; };
   std::vector<Finding> findings;
   for (const Line& line : still_there) {
     const Participant& first = line.front();
     if (!were_first.contains(first.node_path)) continue;
-    const auto behind = static_cast<std::size_t>(
-        std::ranges::count_if(line, [&](const Participant& one) { return keeps_waiting(first, one); }));
     const std::string semaphore = semaphore_with_line(parent_path(first.node_path));
-    if (!semaphore.empty() && directories.contains(join_path(semaphore, leases_name)))
-      findings.push_back(describe_wait(semaphore, first, behind, watched, now));
-    else if (behind > 0)
-      findings.push_back(describe_stuck(first, behind, watched, now));
+    if (!semaphore.empty() && directories.contains(join_path(semaphore, leases_name))) {
+      if (!is_patient(first)) findings.push_back(describe_wait(semaphore, first, line.size() - 1, watched));
+      continue;
+    }
+    const auto granted = holders(line);
+    const auto next = std::ranges::find(granted, false);
+    if (next == granted.end()) continue;
+    const Participant& waiter = line[static_cast<std::size_t>(next - granted.begin())];
+    const auto behind = static_cast<std::size_t>(std::ranges::count(granted, false));
+    if (!is_patient(waiter)) findings.push_back(describe_stuck(first, waiter, behind, watched));
   }
   return findings;
 }
@@ -181,6 +203,7 @@ std::vector<Finding> find_stuck(const Survey& before, const std::vector<Line>& s
 std::vector<Finding> find_oddities(const LockDirectory& directory) {
   std::vector<Finding> findings;
   for (const Line& line : directory.lines) add_oddities(findings, line);
+  if (is_mixed(directory)) findings.push_back(describe_mixture(directory));
   for (const std::string& name : directory.malformed) findings.push_back(describe_name(directory, name));
   for (const std::string& name : directory.foreign) findings.push_back(describe_foreign(directory, name));
   return findings;

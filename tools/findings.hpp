@@ -17,7 +17,7 @@ enum class Severity {
 };
 
 /// In its words, of which scripts may depend on `kind`: "deadlock", "stuck", "persistent-node", "malformed-name",
-/// "sequence-end", "foreign-data", "foreign-child", "unreadable", "cut-off".
+/// "sequence-end", "mixed-locks", "foreign-data", "foreign-child", "unreadable", "cut-off".
 struct Finding {
   Severity severity = Severity::problem;
   std::string kind;
@@ -31,13 +31,19 @@ struct Finding {
 /// Circles of clients among those who are still there.
 [[nodiscard]] std::vector<Finding> find_circles(const std::vector<Line>& still_there);
 
-/// Lines whose first is the same as before, and somebody is still kept waiting by it. `now` is by this machine's clock,
-/// `watched` the time between the looks.
-[[nodiscard]] std::vector<Finding> find_stuck(const Survey& before, const std::vector<Line>& still_there,
-                                              std::chrono::milliseconds watched,
-                                              std::chrono::system_clock::time_point now);
+/// When nothing moves, and for how long.
+struct Watched {
+  std::chrono::milliseconds wait;               ///< between the looks
+  std::chrono::milliseconds stuck_after;        ///< what the next in line may have waited
+  std::chrono::system_clock::time_point now{};  ///< by this machine's clock
+};
 
-/// Of a single look: nodes that nobody's end will remove, names and data of another make, numbers near the end.
+/// Lines whose first is the same as before, and the next has waited for long.
+[[nodiscard]] std::vector<Finding> find_stuck(const Survey& before, const std::vector<Line>& still_there,
+                                              const Watched& watched);
+
+/// Of a single look: nodes that nobody's end will remove, names and data of another make, numbers near the end, locks
+/// that do not exclude each other.
 [[nodiscard]] std::vector<Finding> find_oddities(const LockDirectory& directory);
 
 /// What was not looked at.

@@ -25,45 +25,60 @@ COMMAND gets in its environment:
   ZKLOCK_LOCK_PATH       PATH
   ZKLOCK_CONNECT         the connect string, so that 'zklock ls "$ZKLOCK_LOCK_PATH"' works inside, with --dev too
 
+The lock is given back when COMMAND and all that it has started have ended, also what it has left behind or put into
+the background, as with flock(1).
+
 When things go wrong:
-  - zklock is interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2): the command gets the signal; the lock is
-    given back when the command has ended.
+  - zklock is interrupted: SIGINT, SIGTERM and SIGQUIT go to the command and all that it has started, SIGHUP, SIGUSR1
+    and SIGUSR2 to the command; the lock is given back when all have ended. A signal that comes later ends the wait for
+    a ZooKeeper that does not answer, within five seconds; the lock is free at the session's end.
   - The link to ZooKeeper is lost: a warning; the command goes on, the lock is kept for the session timeout.
-  - The lock is lost with the session: SIGTERM to the command at once, and SIGKILL when it has not ended after
-    --kill-after; from the moment of the loss somebody else may hold the lock.
+  - The lock is lost with the session: SIGTERM to all at once, and SIGKILL to what has not ended after --kill-after;
+    from the moment of the loss somebody else may hold the lock.
   - Somebody asks for the lock ('zklock revoke'): with --revocable the same, but the lock is kept until the command has
     ended. Without, nothing.
-  - zklock is killed (SIGKILL): the kernel kills the command.
-Signals reach the command itself, not what it has started: in a shell's command line, 'exec' the last program.
-Stopped with Ctrl-Z for longer than the session timeout, the lock is lost.
+  - zklock is killed (SIGKILL): all are killed.
+  - zklock is stopped (SIGSTOP, Ctrl-Z) for longer than the session timeout: the lock is lost, and all are ended as
+    above.
+  - zklock-guard, a process beside zklock that sees to the last two, is killed: all are killed, then the lock is given
+    back; exit status 137.
+What has become another user (sudo) cannot be ended.
 
-Exit status: the command's own, or 128 + n if signal n ended it; else
+A mutex, a read/write lock (--shared, --exclusive) and a semaphore (--permits) on one PATH are three locks that do not
+exclude each other: let all programs use the same kind. 'zklock doctor' finds such a path.
+
+Exit status: the command's own, or 128 + n if signal n ended it, if it ended while the lock was held; else
   64   the command line is wrong           75   the lock was not acquired in time
-  69   trouble with ZooKeeper              76   the lock was lost while the command ran
+  69   trouble with ZooKeeper              76   the lock was lost while the command ran, or may have been
  126   the command cannot be executed     127   the command was not found
  128+n zklock got signal n while it waited for the lock
 
 Examples:
   zklock run /locks/nightly --timeout 5s -- ./nightly-report --all
-  zklock run /locks/nightly --timeout 0s -- ./nightly-report    # now or never
+  zklock run /locks/nightly --timeout 0 -- ./nightly-report     # now or never
   zklock run /locks/prices --shared -- ./quote                  # beside other readers
   zklock run /semaphores/licences --permits 5 -- ./simulate     # five at a time
   zklock run --dev /locks/a -- env                              # a throw-away server, to try it out)";
 
-inline constexpr const char* ls_about = "Shows who holds the lock PATH, and who waits for it in which order.";
+inline constexpr const char* ls_about =
+    "Shows who holds the lock PATH, and who waits for it in which order; or, a line for each, the locks below PATH.";
 
 inline constexpr const char* ls_footer = R"(
 The age of a place in line is reckoned by this machine's clock from the time that the server noted.
-A lock's mutexes come first, its readers and writers after them, each in a line of their own: who runs alone is its
-first, readers run together.
+A lock's mutexes come first, its readers and writers after them, then those under Kazoo's names, each in a line of
+their own: who runs alone is its first, readers run together.
 Of a semaphore's permits and those who want some, who is just being let in has nodes among both, and waits.
 A holder in the state "asked" shall give the lock back ('zklock revoke'). Its node, and those that are not zklock's,
 such as Curator's, are shown without client and count.
 
-Exit status: 0, also if nobody is in line; 64 the command line is wrong; 69 trouble with ZooKeeper.
+The number of permits that a node keeps (SharedPermits) is shown for that node's own path.
 
-Example:
-  zklock ls /locks/nightly --connect zk1:2181,zk2:2181/app)";
+Exit status: 0, also if nobody is in line; 64 the command line is wrong; 69 trouble with ZooKeeper. A lock that nobody
+uses has no node, so a PATH without one is no error; a line on stderr says so.
+
+Examples:
+  zklock ls /locks/nightly --connect zk1:2181,zk2:2181/app
+  zklock ls /locks)";
 
 inline constexpr const char* revoke_about =
     "Asks those who hold the lock PATH to give it back: its first in line, all readers in front, all who have a "
@@ -88,7 +103,9 @@ inline constexpr const char* doctor_footer = R"(
 Problems:
   deadlock         clients, that is sessions, that wait for each other in a circle. A client with several threads may go
                    on all the same: its nodes do not tell which thread holds what.
-  stuck            the same is first in line after --wait, and others wait behind it, or it waits itself for a permit
+  stuck            after --wait the same node is still first in line, and the node behind it has waited for longer
+                   than --stuck-after; in a line for permits it is enough that the first node has waited so long
+  mixed-locks      locks of different kinds or names on one path: they do not exclude each other
   persistent-node  a lock's node that no session's end removes
   malformed-name   a lock's name without the server's number: it excludes nobody
   sequence-end     the numbers of a lock's directory come to their end
@@ -114,6 +131,6 @@ Exit status: 0 when interrupted (SIGINT, SIGTERM, SIGHUP); 64 the command line i
 or ended.
 
 Example:
-  zklock server > connect-string &)";
+  zklock server --port 2181 &)";
 
 }  // namespace zklock::tools::help

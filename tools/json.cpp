@@ -1,6 +1,8 @@
 // The whole of Boost.JSON, which has no other user here.
 #include "doctor.hpp"
 #include "ls.hpp"
+#include "overview.hpp"
+#include "printable.hpp"
 
 #include <boost/json/src.hpp>
 
@@ -27,7 +29,31 @@ std::string to_json(const std::vector<Place>& places) {
                                  {"node", place.node},
                                  {"kind", place.kind}});
   }
-  return json::serialize(array) + "\n";
+  return to_ascii(json::serialize(array)) + "\n";
+}
+
+std::string permits_to_json(const std::string& path, std::int32_t permits) {
+  const json::array array{json::object{{"path", path}, {"kind", "shared-permits"}, {"permits", permits}}};
+  return to_ascii(json::serialize(array)) + "\n";
+}
+
+std::string to_json(const std::vector<Summary>& locks) {
+  json::array array;
+  for (const Summary& one : locks) {
+    json::value holder;  // null for nobody
+    json::value since;
+    if (!one.holder.empty()) {
+      holder = one.holder;
+      since = one.since.count();
+    }
+    array.push_back(json::object{{"path", one.path},
+                                 {"kind", one.kind},
+                                 {"holders", one.holders},
+                                 {"waiting", one.waiting},
+                                 {"holder", holder},
+                                 {"age_ms", since}});
+  }
+  return to_ascii(json::serialize(array)) + "\n";
 }
 
 std::string to_json(const Diagnosis& diagnosis) {
@@ -39,7 +65,7 @@ std::string to_json(const Diagnosis& diagnosis) {
                                     {"what", one.what},
                                     {"remedy", one.remedy}});
   const json::object object{{"locks", diagnosis.locks}, {"nodes", diagnosis.nodes}, {"findings", std::move(findings)}};
-  return json::serialize(object) + "\n";
+  return to_ascii(json::serialize(object)) + "\n";
 }
 
 }  // namespace zklock::tools

@@ -16,31 +16,73 @@ namespace zklock::tools {
 
 namespace {
 
-Line read_permits(const ClientHandle& client, const std::string& path) {
+using Pending = std::future<Line>;
+
+Pending ask_permits(const ClientHandle& client, const std::string& path) {
   const InterProcessSemaphore semaphore{client, path, 1};  // whatever their number
-  return semaphore.async_participants(asio::use_future).get();
+  return semaphore.async_participants(asio::use_future);
+}
+
+bool is_directory_of_permits(std::string_view directory) {
+  return node_name(directory) == leases_name && parent_path(directory) != "/";
+}
+
+Pending ask(const ClientHandle& client, const std::string& directory, LineKind kind) {
+  switch (kind) {
+    case LineKind::mutex: return InterProcessMutex{client, directory}.async_participants(asio::use_future);
+    case LineKind::read_write: return InterProcessReadWriteLock{client, directory}.async_participants(asio::use_future);
+    case LineKind::kazoo:
+      return InterProcessReadWriteLock{client, directory, LockNaming::kazoo}.async_participants(asio::use_future);
+    case LineKind::permit: break;
+  }
+  return ask_permits(client, std::string{parent_path(directory)});
+}
+
+bool has_number_behind(std::string_view name, std::string_view marker) {
+  const auto at = name.rfind(marker);
+  if (at == std::string_view::npos) return false;
+  std::string_view number = name.substr(at + marker.size());
+  if (number.starts_with('-')) number.remove_prefix(1);
+  return number.size() >= 9 && number.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 }  // namespace
 
+std::optional<LineKind> line_of(std::string_view node_path) noexcept {
+  const std::string_view name = node_name(node_path);
+  if (const auto node = parse_lock_node(name)) {
+    if (node->kind == LockKind::mutex) return LineKind::mutex;
+    if (node->kind != LockKind::permit) return LineKind::read_write;
+    return is_directory_of_permits(parent_path(node_path)) ? std::optional{LineKind::permit} : std::nullopt;
+  }
+  for (const LockKind kind : {LockKind::read, LockKind::write})
+    if (has_number_behind(name, marker_of(kind, LockNaming::kazoo))) return LineKind::kazoo;
+  return std::nullopt;
+}
+
+PendingLines::PendingLines(const ClientHandle& client, const std::string& directory)
+    : PendingLines{client, directory, {LineKind::mutex, LineKind::read_write, LineKind::kazoo, LineKind::permit}} {}
+
+PendingLines::PendingLines(const ClientHandle& client, const std::string& directory, const std::set<LineKind>& kinds) {
+  for (const LineKind kind : kinds)
+    if (kind != LineKind::permit || is_directory_of_permits(directory)) lines_.push_back(ask(client, directory, kind));
+}
+
+std::vector<Line> PendingLines::get() {
+  std::vector<Line> result;
+  for (Pending& line : lines_) result.push_back(line.get());
+  std::erase_if(result, [](const Line& line) { return line.empty(); });
+  return result;
+}
+
 std::vector<Line> read_lines(const ClientHandle& client, const std::string& directory) {
-  const InterProcessMutex mutex{client, directory};
-  const InterProcessReadWriteLock read_write{client, directory};
-  // All at once.
-  auto owners = mutex.async_participants(asio::use_future);
-  auto readers_and_writers = read_write.async_participants(asio::use_future);
-  std::vector<Line> lines{owners.get(), readers_and_writers.get()};
-  if (node_name(directory) == leases_name && parent_path(directory) != "/")
-    lines.push_back(read_permits(client, std::string{parent_path(directory)}));
-  std::erase_if(lines, [](const Line& line) { return line.empty(); });
-  return lines;
+  return PendingLines{client, directory}.get();
 }
 
 SemaphoreLines read_semaphore(const ClientHandle& client, const std::string& path) {
-  const InterProcessMutex line{client, join_path(path, locks_name)};
   // The permits later: who was let in meanwhile is among them.
-  Line waiting = line.async_participants(asio::use_future).get();
-  return {read_permits(client, path), std::move(waiting)};
+  Line waiting = ask(client, join_path(path, locks_name), LineKind::mutex).get();
+  return {ask_permits(client, path).get(), std::move(waiting)};
 }
 
 bool is_held_permit(const SemaphoreLines& semaphore, const Participant& permit) noexcept {
@@ -53,9 +95,16 @@ bool keeps_waiting(const Participant& ahead, const Participant& behind) noexcept
   return keeps_out({ahead.kind, ahead.sequence}, {behind.kind, behind.sequence});
 }
 
-bool is_holder(const Line& line, std::size_t index) noexcept {
-  const auto end = line.begin() + static_cast<std::ptrdiff_t>(index);
-  return std::none_of(line.begin(), end, [&](const Participant& ahead) { return keeps_waiting(ahead, line[index]); });
+std::vector<bool> holders(const Line& line) {
+  std::vector<bool> result;
+  // In the order of their numbers: of those who may keep one waiting the first is enough.
+  const auto first_writer =
+      std::ranges::find_if(line, [](const Participant& one) { return one.kind != LockKind::read; });
+  for (auto one = line.begin(); one != line.end(); ++one) {
+    const auto ahead = one->kind == LockKind::read ? first_writer : line.begin();
+    result.push_back(ahead >= one || !keeps_waiting(*ahead, *one));
+  }
+  return result;
 }
 
 bool has_session(const Participant& one) noexcept {

@@ -5,6 +5,9 @@
 #include <zklock/recipes/inter_process_mutex.hpp>
 
 #include <cstdint>
+#include <future>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +22,31 @@ inline constexpr std::string_view leases_name = "leases";
 /// Where those stand in line who want some.
 inline constexpr std::string_view locks_name = "locks";
 
-/// The lines of a lock's directory that are not empty: that of the mutex, that of readers and writers; the permits of a
-/// semaphore, if it is the directory of those. Blocks.
+/// Which line of a directory a node stands in.
+enum class LineKind : std::uint8_t {
+  mutex,
+  read_write,
+  kazoo,  ///< Kazoo's Lock, ReadLock and WriteLock, and ours under its names
+  permit  ///< below "leases"
+};
+
+/// By its name; nothing for a node that is no lock's. A permit's name means something among permits only.
+[[nodiscard]] std::optional<LineKind> line_of(std::string_view node_path) noexcept;
+
+/// A directory's lines that are not empty, being read. Any number of them may be asked for at once.
+class PendingLines {
+ public:
+  /// Asks for those lines, or for all. Throws boost::system::system_error: Error::invalid_lock_path.
+  PendingLines(const ClientHandle& client, const std::string& directory);
+  PendingLines(const ClientHandle& client, const std::string& directory, const std::set<LineKind>& kinds);
+  /// Blocks.
+  [[nodiscard]] std::vector<Line> get();
+
+ private:
+  std::vector<std::future<Line>> lines_;
+};
+
+/// The lines of a lock's directory that are not empty. Blocks.
 [[nodiscard]] std::vector<Line> read_lines(const ClientHandle& client, const std::string& directory);
 
 /// What a semaphore has below its path.
@@ -38,8 +64,8 @@ struct SemaphoreLines {
 /// Whether `ahead` keeps `behind`, of the same line, waiting.
 [[nodiscard]] bool keeps_waiting(const Participant& ahead, const Participant& behind) noexcept;
 
-/// Whether nobody keeps the one at `index` waiting.
-[[nodiscard]] bool is_holder(const Line& line, std::size_t index) noexcept;
+/// For each in line whether nobody keeps it waiting.
+[[nodiscard]] std::vector<bool> holders(const Line& line);
 
 /// The node goes with a session. A persistent node has none, and the owners that ZooKeeper writes for containers and
 /// for nodes with a time to live are none.

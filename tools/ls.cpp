@@ -2,22 +2,25 @@
 
 #include "connection.hpp"
 #include "duration.hpp"
+#include "overview.hpp"
+#include "printable.hpp"
+#include "table.hpp"
 
 #include <zklock/path.hpp>
 
+#include <boost/asio/use_future.hpp>
+
 #include <algorithm>
-#include <array>
+#include <cstdint>
 #include <iostream>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace zklock::tools {
 namespace {
 
-constexpr std::size_t columns = 9;
-using Row = std::array<std::string, columns>;
-
-Row row_of(const Place& place) {
+std::vector<std::string> row_of(const Place& place) {
   const bool foreign = place.client.empty();
   return {std::to_string(place.position),
           place.state,
@@ -30,17 +33,16 @@ Row row_of(const Place& place) {
           place.node};
 }
 
-std::string state_of(const Line& line, std::size_t index) {
-  if (!is_holder(line, index)) return "waiting";
-  return line[index].revocation_requested ? "asked" : "holder";
+std::string state_of(const Participant& one, bool holds) {
+  if (!holds) return "waiting";
+  return one.revocation_requested ? "asked" : "holder";
 }
 
-Place place_of(const Line& line, std::size_t index, std::chrono::system_clock::time_point now) {
+Place place_of(const Participant& one, std::size_t index, bool holds, std::chrono::system_clock::time_point now) {
   using std::chrono::milliseconds;
-  const Participant& one = line[index];
   const auto age = std::chrono::duration_cast<milliseconds>(now - one.since);
   return {static_cast<int>(index) + 1,
-          state_of(line, index),
+          state_of(one, holds),
           one.client_id,
           one.count,
           to_hexadecimal(one.session_id),
@@ -54,52 +56,82 @@ Place place_of(const Line& line, std::size_t index, std::chrono::system_clock::t
 
 std::vector<Place> places(const std::vector<Line>& lines, std::chrono::system_clock::time_point now) {
   std::vector<Place> result;
-  for (const Line& line : lines)
-    for (std::size_t i = 0; i < line.size(); ++i) result.push_back(place_of(line, i, now));
+  for (const Line& line : lines) {
+    const auto granted = holders(line);
+    for (std::size_t i = 0; i < line.size(); ++i) result.push_back(place_of(line[i], i, granted[i], now));
+  }
   return result;
 }
 
 std::vector<Place> places(const SemaphoreLines& semaphore, std::chrono::system_clock::time_point now) {
   std::vector<Place> result;
-  const auto add = [&](const Line& line, std::size_t index, std::string_view directory) -> Place& {
-    Place place = place_of(line, index, now);
-    place.position = static_cast<int>(result.size()) + 1;
+  const auto add = [&](const Participant& one, std::string_view directory, bool holds) {
+    Place place = place_of(one, result.size(), holds, now);
     place.node = join_path(directory, place.node);
-    return result.emplace_back(std::move(place));
+    result.push_back(std::move(place));
   };
-  for (std::size_t i = 0; i < semaphore.permits.size(); ++i) {
-    Place& place = add(semaphore.permits, i, leases_name);
-    if (!is_held_permit(semaphore, semaphore.permits[i])) place.state = "waiting";
-  }
-  for (std::size_t i = 0; i < semaphore.waiting.size(); ++i) add(semaphore.waiting, i, locks_name).state = "waiting";
+  for (const Participant& permit : semaphore.permits) add(permit, leases_name, is_held_permit(semaphore, permit));
+  for (const Participant& one : semaphore.waiting) add(one, locks_name, false);
   return result;
 }
 
 std::string to_table(const std::vector<Place>& places) {
-  std::vector<Row> rows{{"POSITION", "STATE", "CLIENT", "COUNT", "SESSION", "TOKEN", "AGE", "KIND", "NODE"}};
-  std::ranges::transform(places, std::back_inserter(rows), row_of);
-  std::array<std::size_t, columns> widths{};
-  for (const Row& row : rows)
-    for (std::size_t i = 0; i < columns; ++i) widths[i] = std::max(widths[i], row[i].size());
-  std::string table;
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i + 1 < columns; ++i) table += row[i] + std::string(widths[i] + 2 - row[i].size(), ' ');
-    table += row.back() + "\n";
-  }
-  return table;
+  Table table{{"POSITION", "STATE", "CLIENT", "COUNT", "SESSION", "TOKEN", "AGE", "KIND", "NODE"}};
+  std::ranges::transform(places, std::back_inserter(table), row_of);
+  return to_text(table);
 }
+
+namespace {
+
+std::vector<Place> places_at(const ClientHandle& client, const std::string& path) {
+  const auto lines = read_lines(client, path);
+  const auto semaphore = read_semaphore(client, path);
+  const auto now = std::chrono::system_clock::now();
+  auto result = places(lines, now);
+  std::ranges::move(places(semaphore, now), std::back_inserter(result));
+  return result;
+}
+
+/// Those below the path; and what else there is to say of it.
+std::vector<Summary> locks_below(const ClientHandle& client, const std::string& path) {
+  const auto found = survey(client, {path}, {});
+  if (!found.cut_off.empty()) say("not all was looked at: start at a path further down than " + found.cut_off.front());
+  for (const std::string& unreadable : found.unreadable) say("no permission to read " + unreadable);
+  return summaries(found, std::chrono::system_clock::now());
+}
+
+/// What the node of a SharedPermits keeps.
+std::optional<std::int32_t> shared_permits(const ClientHandle& client, const std::string& path) {
+  const DataResult node = client.async_get_data(path, asio::use_future).get();
+  if (node.data.size() != sizeof(std::int32_t) || node.stat.num_children != 0) return std::nullopt;
+  std::uint32_t number = 0;
+  for (const char byte : node.data) number = number << 8U | static_cast<unsigned char>(byte);
+  return static_cast<std::int32_t>(number);
+}
+
+std::string show(const ClientHandle& client, const LsOptions& options) {
+  const auto in_words = [&](const auto& rows) { return options.json ? to_json(rows) : to_table(rows); };
+  const std::string& path = options.path;
+  if (path != "/")
+    if (const auto places = places_at(client, path); !places.empty()) return in_words(places);
+  if (!client.async_exists(path, asio::use_future).get()) {
+    say("there is no node " + path + ", as for a lock that nobody holds or waits for");
+    return in_words(std::vector<Place>{});
+  }
+  if (const auto below = locks_below(client, path); !below.empty()) return in_words(below);
+  if (const auto permits = shared_permits(client, path)) {
+    if (options.json) return permits_to_json(path, *permits);
+    return printable(path) + " keeps a number of permits: " + std::to_string(*permits) + "\n";
+  }
+  say("nobody holds or waits for a lock at " + path + ", or below");
+  return in_words(std::vector<Place>{});
+}
+
+}  // namespace
 
 int ls(const LsOptions& options) {
   const Connection connection{options.where};
-  const auto all = connection.with_client([&](const Client& client) {
-    const auto lines = read_lines(client, options.path);
-    const auto semaphore = read_semaphore(client, options.path);
-    const auto now = std::chrono::system_clock::now();
-    auto result = places(lines, now);
-    std::ranges::move(places(semaphore, now), std::back_inserter(result));
-    return result;
-  });
-  std::cout << (options.json ? to_json(all) : to_table(all)) << std::flush;
+  std::cout << connection.with_client([&](const Client& client) { return show(client, options); }) << std::flush;
   return std::cout ? 0 : 1;
 }
 

@@ -31,5 +31,7 @@ struct Place {
 
 [[nodiscard]] std::string to_table(const std::vector<Place>& places);
 [[nodiscard]] std::string to_json(const std::vector<Place>& places);
+/// Of a node that keeps a number of permits (SharedPermits).
+[[nodiscard]] std::string permits_to_json(const std::string& path, std::int32_t permits);
 
 }  // namespace zklock::tools

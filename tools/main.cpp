@@ -14,7 +14,7 @@ int perform(const RunOptions& options) { return run(options); }
 int perform(const LsOptions& options) { return ls(options); }
 int perform(const RevokeOptions& options) { return revoke(options); }
 int perform(const DoctorOptions& options) { return doctor(options); }
-int perform(const ServerOptions&) { return server(); }
+int perform(const ServerOptions& options) { return server(options); }
 
 }  // namespace
 }  // namespace zklock::tools

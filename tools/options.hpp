@@ -16,6 +16,8 @@ struct Where {
   std::string connect{};  ///< empty: $ZKLOCK_CONNECT
   bool dev = false;       ///< a throw-away server of our own
   bool verbose = false;
+  std::vector<std::string> auth{};  ///< credentials, "scheme:id"; those of $ZKLOCK_AUTH besides
+  std::string auth_file{};          ///< more of them, a line each
 };
 
 /// Which lock `zklock run` takes at its path.
@@ -53,13 +55,16 @@ struct RevokeOptions {
 struct DoctorOptions {
   Where where{};
   std::vector<std::string> paths{};
-  std::chrono::milliseconds wait{2'000};  ///< between two looks; zero: nothing is said of what moves
+  std::chrono::milliseconds wait{2'000};          ///< between two looks; zero: nothing is said of what moves
+  std::chrono::milliseconds stuck_after{60'000};  ///< how long the next may wait before that is a problem
   std::size_t max_nodes = 10'000;
   std::size_t max_depth = 16;
   bool json = false;
 };
 
-struct ServerOptions {};
+struct ServerOptions {
+  std::uint16_t port = 0;  ///< 0: any that is free
+};
 
 using Options = std::variant<RunOptions, LsOptions, RevokeOptions, DoctorOptions, ServerOptions>;
 

@@ -4,9 +4,9 @@
 #include "duration.hpp"
 #include "failure.hpp"
 #include "lines.hpp"
+#include "printable.hpp"
 
 #include <zklock/path.hpp>
-#include <zklock/recipes/lock_node.hpp>
 #include <zklock/recipes/revocation.hpp>
 
 #include <boost/asio/use_future.hpp>
@@ -21,14 +21,16 @@ namespace zklock::tools {
 namespace {
 
 std::vector<Participant> holders_of(const ClientHandle& client, const std::string& directory) {
-  std::vector<Participant> holders;
-  for (const Line& line : read_lines(client, directory))
+  std::vector<Participant> result;
+  for (const Line& line : read_lines(client, directory)) {
+    const auto granted = holders(line);
     for (std::size_t i = 0; i < line.size(); ++i)
-      if (is_holder(line, i)) holders.push_back(line[i]);
+      if (granted[i]) result.push_back(line[i]);
+  }
   const SemaphoreLines semaphore = read_semaphore(client, directory);
   for (const Participant& permit : semaphore.permits)
-    if (is_held_permit(semaphore, permit)) holders.push_back(permit);
-  return holders;
+    if (is_held_permit(semaphore, permit)) result.push_back(permit);
+  return result;
 }
 
 /// The one whose node it is; nobody if it is gone.
@@ -41,7 +43,7 @@ std::vector<Participant> owner_of(const ClientHandle& client, const std::string&
 
 /// A node that a client has made to stand in line, and nothing else, may be written to.
 std::vector<Participant> addressees(const ClientHandle& client, const std::string& path) {
-  auto found = parse_lock_node(node_name(path)) ? owner_of(client, path) : holders_of(client, path);
+  auto found = line_of(path) ? owner_of(client, path) : holders_of(client, path);
   for (const Participant& one : found)
     if (!has_session(one))
       throw Failure{status::unavailable,
@@ -63,10 +65,10 @@ bool wait_gone(const ClientHandle& client, const std::string& node_path, Clock::
 
 int ask(const ClientHandle& client, const RevokeOptions& options) {
   const auto asked = addressees(client, options.path);
-  if (asked.empty()) std::cout << "nobody holds " + options.path + "\n" << std::flush;
+  if (asked.empty()) std::cout << "nobody holds " + printable(options.path) + "\n" << std::flush;
   for (const Participant& one : asked) {
     attempt_revoke(client, one.node_path);
-    std::cout << "asked " + name_of_client(one) + " to give back " + one.node_path + "\n" << std::flush;
+    std::cout << printable("asked " + name_of_client(one) + " to give back " + one.node_path) + "\n" << std::flush;
   }
   if (!options.wait) return 0;
   const auto deadline = *after(*options.wait);

@@ -58,9 +58,10 @@ asio::awaitable<Attempt> acquire(const OneLock& lock, Deadline deadline) {
 /// One `zklock run`. Its coroutines all run on the main thread.
 class Run {
  public:
-  Run(const RunOptions& options, Signals& signals, const Connection& connection)
+  Run(const RunOptions& options, Signals& signals, Command& command, const Connection& connection)
       : options_{options},
         signals_{signals},
+        command_{command},
         connection_{connection},
         client_{connection.config(options.session_timeout)},
         lock_{make_lock(client_, options)} {}
@@ -89,10 +90,8 @@ class Run {
   }
 
   asio::awaitable<int> interrupted() {
-    for (;;) {
-      const signalfd_siginfo info = co_await signals_.next();
-      if (info.ssi_signo != SIGCHLD) co_return static_cast<int>(info.ssi_signo);
-    }
+    const signalfd_siginfo info = co_await signals_.next();
+    co_return static_cast<int>(info.ssi_signo);
   }
 
   [[nodiscard]] Failure why_not(error_code error) const {
@@ -101,66 +100,95 @@ class Run {
       const auto patience = wait > wait.zero() ? ", and was not free within " + format_duration(wait) : "";
       return {status::not_acquired, options_.path + " is held by somebody else" + patience};
     }
-    if (error == Error::connection_loss) return connection_.unreachable(connect_wait());
+    if (error == Error::not_connected) return connection_.unreachable(client_);
     return {status::unavailable, "lock " + options_.path + ": " + error.message()};
   }
 
   // ---- the lock is held
 
   asio::awaitable<int> hold(Lease& lease) {
-    Command command{options_.command,
-                    {{"ZKLOCK_FENCING_TOKEN", std::to_string(lease.fencing_token())},
-                     {"ZKLOCK_LOCK_PATH", options_.path},
-                     {"ZKLOCK_CONNECT", connection_.connect_string()}},
-                    signals_.mask_before()};
-    co_await (forward_signals_until_end(command) || end_when_lost(lease, command) || end_when_asked(lease, command) ||
-              warn_of_lost_links(lease));
-    if (lease.state() == LeaseState::lost) co_return status::lock_lost;
-    const auto [error] = co_await lease.async_release(use_tuple);
-    if (error == Error::lock_lost) {
-      say(options_.path + " was lost before it could be given back, perhaps while the command still ran");
-      co_return status::lock_lost;
-    }
-    if (error) say("cannot give " + options_.path + " back, its session's end will: " + error.message());
-    co_return *command.exit_status();
+    const auto [no_session, session] = co_await client_.async_session(Clock::now(), use_tuple);
+    until_ = lease.valid_until();
+    co_await command_.start(options_.command.front(), environment_of(lease), until_);
+    auto first = co_await (command_.ended() || forward_signals() || keep_command(lease) || end_when_lost(lease) ||
+                           end_when_asked(lease) || warn_of_lost_links(lease));
+    const Ended ended = std::get<0>(first);
+    until_ = std::max(until_, lease.valid_until());
+    const error_code error = co_await give_back(lease);
+    // Ours to the command's end is enough: a session that ends later changes nothing. When a node was deleted whose
+    // session lives, nobody knows.
+    const bool session_is_over = !no_session && is_final(session.state());
+    const bool is_deleted = (is_lost_ || error == Error::lock_lost) && !session_is_over;
+    const bool in_time = ended.at <= until_ && !is_deleted;
+    if (in_time && error == asio::error::operation_aborted)
+      say("interrupted before ZooKeeper had taken " + options_.path + " back, its session's end will");
+    else if (in_time && error)
+      say("cannot give " + options_.path + " back, its session's end will: " + error.message());
+    if (!in_time && !is_lost_) say(options_.path + " was lost, perhaps while the command still ran");
+    co_return in_time ? ended.status : status::lock_lost;
   }
 
-  asio::awaitable<void> forward_signals_until_end(Command& command) {
-    while (!command.exit_status()) {
+  /// A signal ends the wait for the server's word, which may take until the session's end.
+  asio::awaitable<error_code> give_back(Lease& lease) {
+    const auto first = co_await (lease.async_release(use_tuple) || interrupted());
+    if (const auto* released = std::get_if<std::tuple<error_code>>(&first)) co_return std::get<0>(*released);
+    co_return asio::error::operation_aborted;
+  }
+
+  std::vector<std::string> environment_of(const Lease& lease) const {
+    return {"ZKLOCK_FENCING_TOKEN=" + std::to_string(lease.fencing_token()), "ZKLOCK_LOCK_PATH=" + options_.path,
+            "ZKLOCK_CONNECT=" + connection_.connect_string()};
+  }
+
+  // None of these returns: it is over when the command has ended.
+
+  asio::awaitable<void> forward_signals() {
+    for (;;) {
       const signalfd_siginfo info = co_await signals_.next();
-      if (info.ssi_signo == SIGCHLD) continue;
-      // A terminal sends its signals to the whole process group: the command has had it.
-      if (info.ssi_code == SI_KERNEL && command.in_our_process_group()) continue;
-      command.signal(static_cast<int>(info.ssi_signo));
+      // A terminal sends its signals to the whole process group.
+      command_.signal(static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL);
     }
   }
 
-  // These two never return: it is over when the command has ended.
-
-  asio::awaitable<void> end_when_lost(Lease& lease, const Command& command) {
-    co_await lease.async_wait_lost(asio::use_awaitable);
-    say(options_.path + " is lost with its session: ending the command");
-    co_await end(command);
+  /// Tells the command's guard how long the lock is ours; and that the command is to end again and again, since a guard
+  /// that is stopped may not hear it.
+  asio::awaitable<void> keep_command(const Lease& lease) {
+    Timer timer{co_await asio::this_coro::executor};
+    for (;;) {
+      if (!is_lost_) {
+        until_ = std::max(until_, lease.valid_until());
+        command_.keep_until(until_);
+      }
+      if (is_ending_) command_.end();
+      const Clock::duration shortest = is_lost_ ? milliseconds{1'000} : milliseconds{10};
+      timer.expires_after(std::max<Clock::duration>((until_ - Clock::now()) / 4, shortest));
+      co_await timer.async_wait(asio::use_awaitable);
+    }
   }
 
-  asio::awaitable<void> end_when_asked(Lease& lease, const Command& command) {
+  void end_command() {
+    is_ending_ = true;
+    command_.end();
+  }
+
+  asio::awaitable<void> end_when_lost(Lease& lease) {
+    co_await lease.async_wait_lost(asio::use_awaitable);
+    // The server may have ended the session long before its time, against its word.
+    until_ = std::min(until_, Clock::now());
+    is_lost_ = true;
+    say(options_.path + " is lost with its session: ending the command");
+    end_command();
+    co_await wait_for_ever();
+  }
+
+  asio::awaitable<void> end_when_asked(Lease& lease) {
     if (options_.revocable) {
       const auto [lost] = co_await lease.async_wait_revocation(use_tuple);
       if (!lost) {
         say("somebody asks for " + options_.path + ": ending the command");
-        co_await end(command);
+        end_command();
       }
     }
-    co_await wait_for_ever();
-  }
-
-  asio::awaitable<void> end(const Command& command) {
-    command.signal(SIGTERM);
-    command.signal(SIGCONT);  // a stopped process does not hear SIGTERM
-    Timer timer{co_await asio::this_coro::executor, *after(options_.kill_after)};
-    co_await timer.async_wait(asio::use_awaitable);
-    say("the command has not ended within " + format_duration(options_.kill_after) + ": killing it");
-    command.signal(SIGKILL);
     co_await wait_for_ever();
   }
 
@@ -181,19 +209,25 @@ class Run {
 
   const RunOptions& options_;
   Signals& signals_;
+  Command& command_;
   const Connection& connection_;
   Client client_;
   Lock lock_;
+  Clock::time_point until_;  ///< the lock was ours until then at the least
+  bool is_lost_ = false;     ///< while the command ran
+  bool is_ending_ = false;   ///< the command was told to end
 };
 
 }  // namespace
 
 int run(const RunOptions& options) {
   asio::io_context context{1};
-  // Before any thread is started: they all must leave the signals to us.
-  Signals signals{context.get_executor(), {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}};
+  // Both before any thread is started: they all must leave the signals to us, and none may be there at a fork.
+  Signals signals{context.get_executor(), {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}};
+  GuardProcess guard{options, signals.mask_before()};
+  Command command{context.get_executor(), guard};
   const Connection connection{options.where};
-  Run body{options, signals, connection};
+  Run body{options, signals, command, connection};
   int status = 0;
   std::exception_ptr thrown;
   asio::co_spawn(context, body(), [&](std::exception_ptr error, int result) {

@@ -39,10 +39,10 @@ asio::awaitable<int> serve(Signals& signals, const testing::TestServer& server) 
 
 }  // namespace
 
-int server() {
+int server(const ServerOptions& options) {
   asio::io_context context{1};
   Signals signals{context.get_executor(), {SIGINT, SIGTERM, SIGHUP}};
-  const testing::TestServer server;
+  const testing::TestServer server{{.port = options.port}};
   std::cout << server.connect_string() << std::endl;
   int status = 0;
   std::exception_ptr thrown;

@@ -1,8 +1,10 @@
 // zklock server
 #pragma once
 
+#include "options.hpp"
+
 namespace zklock::tools {
 
-[[nodiscard]] int server();
+[[nodiscard]] int server(const ServerOptions& options);
 
 }  // namespace zklock::tools

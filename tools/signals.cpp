@@ -29,8 +29,6 @@ Signals::Signals(const boost::asio::any_io_executor& executor, std::initializer_
   descriptor_.assign(descriptor);
 }
 
-Signals::~Signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
 boost::asio::awaitable<signalfd_siginfo> Signals::next() {
   signalfd_siginfo info{};
   co_await descriptor_.async_read_some(boost::asio::buffer(&info, sizeof info), boost::asio::use_awaitable);

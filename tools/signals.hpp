@@ -12,16 +12,14 @@
 namespace zklock::tools {
 
 /// Blocks the given signals for this thread and those it starts, and reads them from a descriptor. Those that the
-/// program was told to ignore (nohup) stay ignored.
+/// program was told to ignore (nohup) stay ignored. They stay blocked, so that no late one replaces the status that the
+/// program is about to end with.
 ///
 /// A signalfd and not asio::signal_set: it tells who sent the signal, and installs no handler that a forked child would
 /// run.
 class Signals {
  public:
   Signals(const boost::asio::any_io_executor& executor, std::initializer_list<int> numbers);
-  ~Signals();
-  Signals(const Signals&) = delete;
-  Signals& operator=(const Signals&) = delete;
 
   [[nodiscard]] boost::asio::awaitable<signalfd_siginfo> next();
 

@@ -5,19 +5,28 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 namespace zklock::chaos {
 namespace {
 
-/// Of the same client, and given back: its delete is on the wire, and whoever follows it on the same session may go
-/// ahead.
-bool is_released_sibling(const Evidence& evidence, const Node& own, std::int64_t other) {
+/// Of the same client, and given back by the time of the grant: its delete is on the wire, and whoever follows it on the
+/// same session may go ahead.
+bool is_released_sibling(const Evidence& evidence, const Node& own, std::int64_t other, std::int64_t granted_at) {
   const Node* ahead = evidence.history.find(other);
-  const auto hold = evidence.holds.find(other);
   if (!ahead || ahead->session != own.session) return false;
-  if (hold == evidence.holds.end()) return own.place.kind != LockKind::permit;  // never granted: it has left the line
-  return hold->second.released_at != 0;
+  if (const auto hold = evidence.holds.find(other); hold != evidence.holds.end())
+    return hold->second.releasing_at != 0 && hold->second.releasing_at <= granted_at;
+  if (own.place.kind == LockKind::permit) return false;
+  // Never granted: it has left the line. Its user may say so a little later; or never, where its attempt starts over.
+  const int process = evidence.process_of(own);
+  const std::int64_t patience = evidence.bounds.tolerance.count();
+  const std::int64_t limit = evidence.after_stops(process, granted_at, granted_at + patience, patience);
+  const auto makers = evidence.makers_of(*ahead);
+  const auto may_have_left = [&](const Attempt* each) { return each->kind == "several" || each->when.end <= limit; };
+  return makers.empty() || std::ranges::any_of(makers, may_have_left) || evidence.killed_at(process) <= limit ||
+         evidence.lost_link(process, {ahead->created_at, limit});
 }
 
 /// The directory of the lock that a node belongs to: a semaphore's has "leases" in between.
@@ -34,19 +43,14 @@ std::int64_t latest_news(const Evidence& evidence, const Node& node, int process
   const std::int64_t patience =
       ticks(evidence.bounds.tolerance) + (by_its_time ? 0 : ticks(evidence.bounds.session_timeout));
   const std::int64_t before = node.removed_at - ticks(evidence.bounds.session_timeout);
-  std::int64_t limit = node.removed_at + patience;
-  if (const auto stops = evidence.stops.find(process); stops != evidence.stops.end())
-    for (const Interval& each : stops->second)  // who is stopped hears it afterwards
-      if (each.begin <= limit && each.end >= before && each.end != INT64_MAX)
-        limit = std::max(limit, each.end + patience);
-  return limit;
+  return evidence.after_stops(process, before, node.removed_at + patience, patience);  // who is stopped hears it then
 }
 
 /// Two are inside who must not be: whether one of them has an excuse. Its session has ended, and it has left, or was
-/// told, as soon as it could know; or an operator has deleted its node.
+/// told, as soon as it could know; or an operator has deleted its node. Either had happened by then.
 bool is_excused(const Evidence& evidence, const Record& visit, std::int64_t together_at, std::int64_t left_at) {
   const Node* node = evidence.history.find(evidence.node_of(visit));
-  if (!node) return false;
+  if (!node || node->removed_at > together_at + ticks(evidence.bounds.clocks)) return false;
   if (node->end == Node::End::by_another) return true;
   if (node->end != Node::End::with_session) return false;
   const auto hold = evidence.holds.find(node->created);
@@ -100,18 +104,18 @@ std::vector<Violation> check_overlaps(const Evidence& evidence) {
     if (each.event != Event::entered) continue;
     const auto is_alone = [](const Record& visit) { return Share{static_cast<int>(visit.number)} == Share::alone; };
     const bool is_permit = Share{static_cast<int>(each.number)} == Share::permit;
-    const bool is_full = is_permit && room.size() >= permits;
-    std::vector<std::int64_t> tokens{each.token};
-    bool excused = is_excused(evidence, each, each.at, left_at(each.token));
-    for (const auto& [token, other] : room) {
-      const bool same_user = other.process == each.process && other.operation == each.operation;
-      const bool conflict = is_permit ? is_full : (is_alone(each) || is_alone(other));
-      if (!conflict || (same_user && !is_permit)) continue;
-      const bool explains = is_excused(evidence, other, each.at, left_at(token));
-      if (is_permit && explains) excused = true;  // one too many, and one who may be
-      if (is_permit || !explains) tokens.push_back(token);
-    }
-    if (tokens.size() > 1 && !excused)
+    const std::size_t fine = is_permit ? permits_of(each.lock) : 1;
+    std::vector<std::int64_t> tokens;  // of those who are there by rights, or without an excuse
+    const auto count = [&](const Record& visit) {
+      if (!is_excused(evidence, visit, each.at, left_at(visit.token))) tokens.push_back(visit.token);
+    };
+    if (!is_permit || room.size() >= fine) count(each);
+    if (!tokens.empty())
+      for (const auto& [token, other] : room) {
+        const bool same_user = other.process == each.process && other.operation == each.operation;
+        if (is_permit || (!same_user && (is_alone(each) || is_alone(other)))) count(other);
+      }
+    if (tokens.size() > fine)
       found.push_back({"several are inside at once, without an excuse", tokens, each.process, each.operation});
     room[each.token] = each;
   }
@@ -120,24 +124,29 @@ std::vector<Violation> check_overlaps(const Evidence& evidence) {
 
 std::vector<Violation> check_grants(const Evidence& evidence) {
   std::vector<Violation> found;
+  std::set<std::int64_t> guilty;
   const auto judge = [&](const Node& node, const std::vector<std::int64_t>& against, const char* what) {
+    const auto hold = evidence.holds.find(node.created);
+    const std::int64_t granted_at = hold == evidence.holds.end() ? evidence.ends_at : hold->second.granted.at;
     std::vector<std::int64_t> tokens{node.created};
     for (const std::int64_t other : against)
-      if (!is_released_sibling(evidence, node, other)) tokens.push_back(other);
-    const bool is_permit = node.place.kind == LockKind::permit;
-    const std::size_t fine = !is_permit ? 1 : node.line.find("single") != std::string::npos ? 1 : permits;
-    if (tokens.size() > fine) found.push_back({what, std::move(tokens)});
+      if (!is_released_sibling(evidence, node, other, granted_at)) tokens.push_back(other);
+    const std::size_t fine = node.place.kind == LockKind::permit ? permits_of(node.line) : 1;
+    const bool is_new = tokens.size() > fine && guilty.insert(node.created).second;  // one may have marked it often
+    if (is_new) found.push_back({what, std::move(tokens)});
   };
   for (const Mark& mark : evidence.history.marks())
     if (const Node* node = evidence.history.find(mark.token))
       judge(*node, mark.against, "a lock was held while others ought to have kept its holder out");
   for (const auto& [token, hold] : evidence.holds) {
     const Node* node = evidence.history.find(token);
+    if (!node || node->place.kind == LockKind::permit) continue;
+    const std::int64_t at = hold.granted.at + ticks(evidence.bounds.clocks);
     // Whose node an operator has deleted while it waited may be granted the lock without another look at the line, and
     // hears of it then (docs/guarantees.md).
-    const bool was_deleted = node && node->end == Node::End::by_another;
-    if (node && !was_deleted && node->place.kind != LockKind::permit && node->became_first_at < 0)
-      judge(*node, node->kept_out_by, "a lock was granted to one who was never first in line");
+    const bool was_deleted = node->end == Node::End::by_another && node->removed_at <= at;
+    if (!was_deleted)
+      judge(*node, evidence.history.kept_out_by(*node, at), "a lock was granted to one who was not first in line yet");
   }
   return found;
 }
@@ -158,8 +167,7 @@ std::vector<Violation> check_losses(const Evidence& evidence) {
     std::int64_t told = hold.lost_at != 0 ? hold.lost_at : INT64_MAX;
     if (hold.released_at != 0) told = std::min(told, hold.released_at);
     const std::int64_t limit = latest_news(evidence, *node, process);
-    const auto death = evidence.killed.find(process);
-    if (told > limit && !(death != evidence.killed.end() && death->second <= limit))
+    if (told > limit && evidence.killed_at(process) > limit)
       found.push_back({told == INT64_MAX
                            ? "nobody was told that a lock was lost"
                            : "that a lock was lost was told " + std::to_string((told - limit) / 1'000) + " ms too late",

@@ -1,7 +1,8 @@
-// I6 and I7: everything comes to its end, once and in time.
+// I6 and I7, but for refusals (check_refusals.cpp): everything comes to its end, once and in time.
 #include "judge.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 namespace zklock::chaos {
@@ -10,9 +11,15 @@ namespace {
 using Key = std::pair<int, std::int64_t>;
 Key key_of(const Record& record) { return {record.process, record.operation}; }
 
+/// How long an acquire with that limit may take.
+std::chrono::microseconds longest_try(const Bounds& bounds, const Record& invoked) {
+  return invoked.limit == 0 ? bounds.one_try : std::chrono::microseconds{invoked.limit * 1'000};
+}
+
 struct Operation {
   std::optional<Record> invoked{};
   std::optional<Record> granted{};
+  std::int64_t last_at = 0;
   int outcomes = 0;  ///< refusals, and grants of one token
   int ends = 0;
   bool goes_on = false;  ///< after its end
@@ -23,6 +30,7 @@ std::map<Key, Operation> operations_of(const Evidence& evidence) {
   for (const Record& each : evidence.users) {
     if (each.operation == 0) continue;
     Operation& operation = all[key_of(each)];
+    operation.last_at = each.at;
     if (operation.ends > 0 && each.event != Event::lost) operation.goes_on = true;
     if (each.event == Event::invoked) operation.invoked = each;
     if (each.event == Event::refused) ++operation.outcomes;
@@ -36,6 +44,15 @@ std::map<Key, Operation> operations_of(const Evidence& evidence) {
     if (each.event == Event::finished) ++operation.ends;
   }
   return all;
+}
+
+/// By when it has to have its outcome, and its end, whatever is wrong. Who has no limit may be kept out by others for
+/// long; whether it was its turn is another question (check_refusals.cpp).
+std::int64_t due_at(const Bounds& bounds, const Operation& operation) {
+  const std::int64_t patience = bounds.troubled_hand_over.count();
+  if (operation.outcomes > 0) return operation.last_at + bounds.one_try.count() + patience;
+  if (!operation.invoked || operation.invoked->limit < 0) return INT64_MAX;
+  return operation.invoked->at + longest_try(bounds, *operation.invoked).count() + patience;
 }
 
 /// Since when an operation was first in line: in all of its lines, if it waited for several locks as one.
@@ -68,25 +85,26 @@ std::int64_t length_of(const Evidence& evidence, const Interval& when, int proce
 double longest_hand_over(const Evidence& evidence) {
   std::int64_t longest = 0;
   for (const auto& [wait, hold] : hand_overs(evidence))
-    if (evidence.is_quiet(wait)) longest = std::max(longest, wait.end - wait.begin);
+    if (evidence.is_quiet(wait, hold->granted.process)) longest = std::max(longest, wait.end - wait.begin);
   return static_cast<double>(longest) / 1'000;
 }
 
 std::vector<Violation> check_liveness(const Evidence& evidence) {
   std::vector<Violation> found;
   for (const auto& [wait, hold] : hand_overs(evidence)) {
-    const auto limit = evidence.is_quiet(wait) ? evidence.bounds.hand_over : evidence.bounds.troubled_hand_over;
-    const std::int64_t length = length_of(evidence, wait, hold->granted.process);
-    if (length > limit.count() && length > (limit + 2 * evidence.lateness(wait)).count())
-      found.push_back({"the first in line waited for " + std::to_string(length / 1'000) + " ms",
+    if (evidence.is_too_long(hold->granted.process, wait))
+      found.push_back({"the first in line waited for " + std::to_string((wait.end - wait.begin) / 1'000) + " ms",
                        {evidence.node_of(hold->granted)},
                        hold->granted.process,
-                       hold->granted.operation});
+                       hold->granted.operation,
+                       wait.end});
   }
+  std::ranges::move(find_passed_over(evidence), std::back_inserter(found));
+  std::ranges::move(find_starved(evidence), std::back_inserter(found));
   std::map<int, std::int64_t> working;
   for (const Record& each : evidence.users) working[each.process] = each.at;
   for (const auto& [process, last] : working)
-    if (!evidence.was_killed(process) && !evidence.drained.contains(process))
+    if (evidence.killed_at(process) == INT64_MAX && !evidence.drained.contains(process))
       found.push_back({"a process does not come to its end", {}, process});
   std::map<Key, std::int64_t> ends;
   for (const Record& each : evidence.users)
@@ -94,8 +112,7 @@ std::vector<Violation> check_liveness(const Evidence& evidence) {
   for (const Record& each : evidence.users) {
     const auto end = ends.find(key_of(each));
     if (each.event != Event::invoked || each.limit < 0 || end == ends.end()) continue;
-    const auto limit = (each.limit == 0 ? evidence.bounds.one_try : std::chrono::microseconds{each.limit * 1'000}) +
-                       evidence.bounds.tolerance;
+    const auto limit = longest_try(evidence.bounds, each) + evidence.bounds.tolerance;
     const std::int64_t length = length_of(evidence, {each.at, end->second}, each.process);
     if (length > limit.count() && length > (limit + 2 * evidence.lateness({each.at, end->second})).count())
       found.push_back({"an acquire of at most " + std::to_string(each.limit) + " ms has taken " +
@@ -111,14 +128,18 @@ std::vector<Violation> check_outcomes(const Evidence& evidence) {
   std::vector<Violation> found;
   for (const auto& [key, operation] : operations_of(evidence)) {
     const auto [process, number] = key;
-    const bool may_be_unfinished = evidence.was_killed(process);
     const bool none = operation.outcomes == 0 || operation.ends == 0;
+    const std::int64_t killed_at = evidence.killed_at(process);
+    const bool may_be_unfinished =
+        killed_at != INT64_MAX && killed_at - evidence.stopped(process, {operation.last_at, killed_at}).count() <=
+                                      due_at(evidence.bounds, operation);
     if ((none && !may_be_unfinished) || operation.outcomes > 1 || operation.ends > 1 || operation.goes_on)
       found.push_back({"an operation has " + std::to_string(operation.outcomes) + " outcomes and " +
                            std::to_string(operation.ends) + " ends" + (operation.goes_on ? ", and goes on" : ""),
                        {},
                        process,
-                       number});
+                       number,
+                       none ? evidence.ends_at : 0});
   }
   return found;
 }

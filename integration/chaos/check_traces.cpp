@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <regex>
 
@@ -31,6 +32,43 @@ std::vector<Violation> check_nothing_is_left(const Evidence& evidence, const std
   return {Violation{.what = what + " is " + std::to_string(count) + " when all is over"}};
 }
 
+/// When the operation ended that has made the node: when it was given back, or its attempt had another outcome. 0: never,
+/// or nobody knows.
+std::int64_t end_of_operation(const Evidence& evidence, const Node& node) {
+  if (const auto hold = evidence.holds.find(node.created); hold != evidence.holds.end())
+    return hold->second.releasing_at;
+  std::int64_t end = 0;
+  for (const Attempt* each : evidence.makers_of(node)) end = std::max(end, each->when.end);
+  return end == INT64_MAX ? 0 : end;
+}
+
+/// Excused is what a 3.8.0 leader has carried out too late (docs/reliability.md, what it has found): after a later
+/// request of its session, or when its operation was over and its link, too.
+bool is_excused(const Evidence& evidence, const Node& node, std::int64_t end) {
+  const std::int64_t before = end - evidence.bounds.session_timeout.count();
+  const std::int64_t after = node.created_at + evidence.bounds.hand_over.count();
+  return node.came_late || (node.created_at > end && evidence.lost_link(evidence.process_of(node), {before, after}));
+}
+
+/// What stays although nobody needs it. Where something is wrong a delete may have to wait for its link.
+std::vector<Violation> find_overstaying(const Evidence& evidence) {
+  std::vector<Violation> found;
+  for (const auto& [token, node] : evidence.history.nodes()) {
+    const int process = evidence.process_of(node);
+    const std::int64_t end = end_of_operation(evidence, node);
+    if (process == 0 || end == 0 || node.end == Node::End::none) continue;
+    const Interval stay{std::max(end, node.created_at), std::min(node.removed_at, evidence.killed_at(process))};
+    if (stay.end > stay.begin && evidence.is_too_long(process, stay) && !is_excused(evidence, node, end))
+      found.push_back(
+          {"a node stays for " + std::to_string((stay.end - stay.begin) / 1'000) + " ms after its operation has ended",
+           {token},
+           process,
+           0,
+           stay.end});
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<Violation> check_nodes(const Evidence& evidence) {
@@ -38,6 +76,7 @@ std::vector<Violation> check_nodes(const Evidence& evidence) {
   for (const auto& [token, node] : evidence.history.nodes())
     if (node.end == Node::End::none && !evidence.operators.contains(node.session))
       found.push_back({"a node is left", {token}});
+  std::ranges::move(find_overstaying(evidence), std::back_inserter(found));
   for (const auto& [one, other] : evidence.history.twins())
     found.push_back({"one attempt has two nodes at once", {one, other}});
   return found;

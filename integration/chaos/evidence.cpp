@@ -3,12 +3,33 @@
 #include "register.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
 namespace zklock::chaos {
 namespace {
 
 /// After it is over a fault is felt for a while: by sessions that have to come back, by who waits for their end.
 constexpr std::int64_t aftermath = 4'000'000;
+
+std::vector<std::string> split(const std::string& locks) {
+  const auto plus = locks.find('+');
+  if (plus == std::string::npos) return {locks};
+  return {locks.substr(0, plus), locks.substr(plus + 1)};
+}
+
+/// A semaphore's nodes are in directories below it.
+std::string lock_of(const std::string& line) {
+  for (const std::string_view directory : {"/leases", "/locks"})
+    if (line.ends_with(directory)) return line.substr(0, line.size() - directory.size());
+  return line;
+}
+
+bool may_make(const std::string& kind, const Node& node) {
+  if (node.place.kind == LockKind::read) return kind == "read" || kind == "downgrade";
+  if (node.place.kind == LockKind::write) return kind == "write" || kind == "several";
+  return true;
+}
 
 }  // namespace
 
@@ -31,7 +52,10 @@ void Evidence::index() {
         hold->second.released_at = each.at;
         hold->second.released_with = each.reason;
         break;
-      case Event::late: late.push_back(each); break;
+      case Event::trusts: note_trust(each); break;
+      case Event::releasing:
+        if (hold != holds.end()) hold->second.releasing_at = each.at;
+        break;
       case Event::drained: drained.insert(each.process); break;
       default: break;
     }
@@ -39,7 +63,10 @@ void Evidence::index() {
   for (const Record& each : visits)
     if (const auto hold = holds.find(node_of(each)); hold != holds.end() && each.event == Event::left)
       hold->second.left_at = each.at;
-  std::map<std::pair<std::string, std::int64_t>, std::size_t> under_way;
+  for (const auto* log : {&users, &visits, &faults})
+    for (const Record& each : *log) ends_at = std::max(ends_at, each.at);
+  for (const Record& each : users) begins_at = std::min(begins_at, each.at);
+  index_attempts();
   for (const Record& each : faults) {
     const auto process = static_cast<int>(each.number);
     const bool is_stop = each.reason.starts_with("client_paused");
@@ -48,16 +75,110 @@ void Evidence::index() {
       if (each.reason == "session_ended") ended_sessions.insert(each.session);
       if (each.reason == "client_killed") killed[process] = each.at;
       if (is_stop) stops[process].push_back({each.at});
-      under_way[{each.reason, each.number}] = troubles.size();
-      const bool lasts = each.reason != "node_deleted" && each.reason != "foreign_child" &&
-                         each.reason != "session_ended" && each.reason != "link_cut_in_frame";
-      troubles.push_back({each.at, lasts ? INT64_MAX : each.at + aftermath});
-    } else if (each.event == Event::healed) {
-      if (is_stop && !stops[process].empty()) stops[process].back().end = each.at;
-      if (const auto begun = under_way.extract({each.reason, each.number}))
-        troubles[begun.mapped()].end = each.at + aftermath;
+    } else if (each.event == Event::healed && is_stop && !stops[process].empty()) {
+      stops[process].back().end = each.at;
     }
   }
+  index_troubles();
+  index_lateness();
+}
+
+/// A process in the place of another has its links, and what is wrong with them.
+void Evidence::index_troubles() {
+  std::map<int, int> successors;
+  std::map<std::pair<std::string, std::int64_t>, std::vector<std::size_t>> under_way;
+  for (const Record& each : faults) {
+    if (each.event == Event::measured && each.reason == "replaces") {
+      const auto before = static_cast<int>(each.number);
+      successors[before] = each.process;
+      for (auto& [kind, some] : under_way)
+        for (std::size_t i = 0, size = some.size(); i < size; ++i) {
+          if (troubles[some[i]].process != before || troubles[some[i]].when.end != INT64_MAX) continue;
+          some.push_back(troubles.size());
+          troubles.push_back({{each.at}, each.process});
+        }
+    } else if (each.event == Event::fault) {
+      const bool lasts = each.reason != "node_deleted" && each.reason != "foreign_child" &&
+                         each.reason != "session_ended" && each.reason != "link_cut_in_frame";
+      auto& some = under_way[{each.reason, each.number}] = {};
+      for (int process = each.process;; process = successors.at(process)) {
+        some.push_back(troubles.size());
+        troubles.push_back({{each.at, lasts ? INT64_MAX : each.at + aftermath}, process});
+        if (!successors.contains(process)) break;
+      }
+    } else if (each.event == Event::healed) {
+      if (const auto begun = under_way.extract({each.reason, each.number}))
+        for (const std::size_t which : begun.mapped()) troubles[which].when.end = each.at + aftermath;
+    }
+  }
+}
+
+/// Of the machine: while a process is stopped its threads oversleep, too.
+void Evidence::index_lateness() {
+  constexpr std::int64_t worth_a_line = 50'000;
+  for (Record each : users) {
+    if (each.event != Event::late) continue;
+    each.number *= 1'000;
+    each.number -= stopped(each.process, {each.at - each.number, each.at}).count();
+    if (each.number >= worth_a_line) late.push_back(each);
+  }
+}
+
+/// A lease's is its session's.
+void Evidence::note_trust(const Record& record) {
+  const Node* node = history.find(node_of(record));
+  const std::int64_t session = record.session != 0 ? record.session : node ? node->session : 0;
+  const auto [longest, is_first] = trusts.emplace(session, record);
+  if (!is_first && longest->second.number < record.number) longest->second = record;
+}
+
+void Evidence::index_attempts() {
+  std::map<std::pair<int, std::int64_t>, std::pair<Attempt, std::string>> all;
+  for (const Record& each : users) {
+    const std::pair key{each.process, each.operation};
+    if (each.event == Event::invoked)
+      all.emplace(key,
+                  std::pair{Attempt{each.process, each.operation, each.reason, {each.at}, each.limit >= 0}, each.lock});
+    const auto found = all.find(key);
+    if (found == all.end() || (each.event != Event::granted && each.event != Event::refused)) continue;
+    Attempt& attempt = found->second.first;
+    attempt.when.end = std::min(attempt.when.end, each.at);
+    if (each.event == Event::granted) attempt.nodes.push_back(node_of(each));
+  }
+  for (const auto& [key, attempt] : all)
+    for (const std::string& lock : split(attempt.second)) attempts[{key.first, lock}].push_back(attempt.first);
+  for (auto& [place, some] : attempts)
+    std::ranges::stable_sort(some, {}, [](const Attempt& a) { return a.when.begin; });
+}
+
+int Evidence::process_of(const Node& node) const {
+  constexpr std::string_view prefix = "worker-";
+  return node.client.starts_with(prefix) ? std::atoi(node.client.c_str() + prefix.size()) : 0;
+}
+
+std::vector<const Attempt*> Evidence::makers_of(const Node& node) const {
+  const std::string lock = lock_of(node.line);
+  const auto some = attempts.find({process_of(node), lock});
+  if (some == attempts.end()) return {};
+  const auto has_a_later_one = [&](const Attempt& attempt) {  // whoever has a node to be granted makes no other
+    return std::ranges::any_of(attempt.nodes, [&](std::int64_t token) {
+      const Node* granted = history.find(token);
+      return granted && token < node.created && lock_of(granted->line) == lock;
+    });
+  };
+  std::vector<const Attempt*> makers;
+  const Attempt* last = nullptr;
+  for (const Attempt& each : some->second) {
+    if (each.when.begin > node.created_at + bounds.clocks.count()) break;
+    if (std::ranges::find(each.nodes, node.created) != each.nodes.end()) return {&each};
+    if (!may_make(each.kind, node) || has_a_later_one(each)) continue;
+    if (each.when.end >= node.created_at - bounds.clocks.count())
+      makers.push_back(&each);
+    else if (!last || each.when.end > last->when.end)
+      last = &each;
+  }
+  if (makers.empty() && last) makers.push_back(last);
+  return makers;
 }
 
 std::int64_t Evidence::node_of(const Record& record) const {
@@ -73,9 +194,41 @@ std::chrono::microseconds Evidence::stopped(int process, Interval when) const {
   return std::chrono::microseconds{sum};
 }
 
-bool Evidence::is_quiet(Interval when) const {
-  return std::ranges::none_of(troubles,
-                              [&](const Interval& each) { return each.begin <= when.end && when.begin <= each.end; });
+std::int64_t Evidence::after_stops(int process, std::int64_t from, std::int64_t limit, std::int64_t patience) const {
+  if (const auto found = stops.find(process); found != stops.end())
+    for (const Interval& each : found->second)
+      if (each.begin <= limit && each.end >= from && each.end != INT64_MAX)
+        limit = std::max(limit, each.end + patience);
+  return limit;
+}
+
+bool Evidence::is_quiet(Interval when, int process) const {
+  return std::ranges::none_of(troubles, [&](const Trouble& each) {
+    const bool concerns = each.process == 0 || each.process == process;
+    return concerns && each.when.begin <= when.end && when.begin <= each.when.end;
+  });
+}
+
+std::chrono::microseconds Evidence::quiet_time() const {
+  if (users.empty()) return {};
+  std::vector<Interval> all;
+  for (const Trouble& each : troubles) all.push_back({each.when.begin, std::min(each.when.end, ends_at)});
+  std::ranges::sort(all, {}, &Interval::begin);
+  std::int64_t from = begins_at;
+  std::int64_t sum = 0;
+  for (const Interval& each : all) {
+    sum += std::max<std::int64_t>(0, each.begin - from);
+    from = std::max(from, each.end);
+  }
+  return std::chrono::microseconds{sum + std::max<std::int64_t>(0, ends_at - from)};
+}
+
+bool Evidence::is_too_long(int process, Interval when) const {
+  const std::int64_t length = when.end - when.begin - stopped(process, when).count();
+  if (length <= bounds.hand_over.count()) return false;
+  const bool quiet = is_quiet(when, process) && !lost_link(process, when);
+  const auto limit = quiet ? bounds.hand_over : bounds.troubled_hand_over;
+  return length > limit.count() && length > (limit + 2 * lateness(when)).count();
 }
 
 bool Evidence::lost_link(int process, Interval when) const {
@@ -91,7 +244,7 @@ bool Evidence::lost_link(int process, Interval when) const {
 std::chrono::microseconds Evidence::lateness(Interval when) const {
   std::int64_t most = 0;
   for (const Record& each : late)
-    if (each.at >= when.begin && each.at - each.number * 1'000 <= when.end) most = std::max(most, each.number * 1'000);
+    if (each.at >= when.begin && each.at - each.number <= when.end) most = std::max(most, each.number);
   return std::chrono::microseconds{most};
 }
 

@@ -60,10 +60,14 @@ void Fleet::signal(std::size_t member, int number) const {
   members_[member].program->signal(number);
 }
 
-void Fleet::replace_dead() {
+void Fleet::replace_dead(const Log& log) {
   const std::scoped_lock lock{mutex_};
-  for (Member& member : members_)
-    if (member.program->has_ended()) start(member);
+  for (Member& member : members_) {
+    if (!member.program->has_ended()) continue;
+    const int before = member.process;
+    start(member);
+    log.write({.event = Event::measured, .process = member.process, .number = before, .reason = "replaces"});
+  }
 }
 
 std::optional<std::pair<std::int64_t, std::string>> Fleet::session(std::size_t member) const {

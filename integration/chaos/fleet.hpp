@@ -48,8 +48,8 @@ class Fleet {
   [[nodiscard]] std::vector<test::FrameProxy*> links_of(std::size_t member) const;
   [[nodiscard]] std::vector<test::FrameProxy*> links_to(std::size_t server) const;
 
-  /// Starts others in the place of those that have ended.
-  void replace_dead();
+  /// Starts others in the place of those that have ended, with their links, and notes which.
+  void replace_dead(const Log& log);
   /// Lets all users come to their end. Those processes that do not in a minute are killed.
   void drain();
   /// Ends the processes.

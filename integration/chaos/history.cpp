@@ -75,6 +75,7 @@ bool History::is_out_of_order(const ServerTransaction& transaction) {
 
 void History::apply(const ServerTransaction& transaction) {
   if (transaction.closes_session) {
+    ended_sessions_[transaction.session] = {transaction.at, transaction.request == 0};
     const auto mine = ephemerals_.extract(transaction.session);
     if (mine)
       for (const std::string& path : mine.mapped()) remove(transaction, path);
@@ -111,15 +112,19 @@ void History::create(const ServerTransaction& transaction, const Change& change,
             .line = line,
             .incarnation = parents_[line],
             .place = *place,
+            .client = change.data.substr(0, change.data.find(':')),
             .session = transaction.session,
             .created = transaction.zxid,
-            .created_at = transaction.at};
+            .created_at = transaction.at,
+            .came_late = came_late};
   if (const std::string own = protection_of(change.path); !own.empty() && !came_late)
     for (const auto& [path, other] : lines_[line])
       if (protection_of(path) == own) twins_.emplace_back(other.token, node.created);
   lines_[line][change.path] = {transaction.zxid, false, change.data};
-  nodes_[transaction.zxid] = std::move(node);
+  Node& made = nodes_[transaction.zxid] = std::move(node);
+  queue(made);
   see_who_is_first(line, transaction.at);
+  see_who_has_a_permit(line, &made, transaction.at);
 }
 
 void History::remove(const ServerTransaction& transaction, const std::string& path) {
@@ -128,7 +133,6 @@ void History::remove(const ServerTransaction& transaction, const std::string& pa
   const auto found = all.find(path);
   if (found == all.end()) return;
   Node& node = nodes_[found->second.token];
-  node.kept_out_by = ahead_of(node);
   node.removed = transaction.zxid;
   node.removed_at = transaction.at;
   node.remover = transaction.session;
@@ -138,6 +142,7 @@ void History::remove(const ServerTransaction& transaction, const std::string& pa
   all.erase(found);
   if (!transaction.closes_session) std::erase(ephemerals_[node.session], path);
   see_who_is_first(line, transaction.at);
+  see_who_has_a_permit(line, nullptr, transaction.at);
 }
 
 void History::mark(const ServerTransaction& transaction, const std::string& path) {
@@ -158,11 +163,45 @@ void History::mark(const ServerTransaction& transaction, const std::string& path
   marks_.push_back(std::move(made));
 }
 
+/// Behind those ahead of it; and ahead of some there are, if it is a reader's beside its own writer. Whoever is first is
+/// kept out by nobody any more.
+void History::queue(Node& made) {
+  made.behind = ahead_of(made);
+  for (const auto& [path, live] : lines_.at(made.line)) {
+    Node& other = nodes_.at(live.token);
+    const bool waits = other.place.kind != LockKind::permit && other.became_first_at < 0;
+    if (waits && is_kept_out_by(other.place, made.place)) other.behind.push_back(made.created);
+  }
+}
+
+std::vector<std::int64_t> History::kept_out_by(const Node& node, std::int64_t at) const {
+  if (node.became_first_at >= 0 && node.became_first_at <= at) return {};
+  std::vector<std::int64_t> some;
+  for (const std::int64_t token : node.behind) {
+    const Node& other = nodes_.at(token);
+    if (other.created_at <= at && (other.removed == 0 || other.removed_at > at)) some.push_back(token);
+  }
+  return some;
+}
+
 void History::see_who_is_first(const std::string& line, std::int64_t at) {
   for (const auto& [path, live] : lines_[line]) {
     Node& node = nodes_[live.token];
     if (node.became_first_at < 0 && node.place.kind != LockKind::permit && ahead_of(node).empty())
       node.became_first_at = at;
+  }
+}
+
+/// All have one as soon as they are no more than there are permits: only the first in the line before makes any. Of
+/// several that it wants it has none until it has them all.
+void History::see_who_has_a_permit(const std::string& line, const Node* made, std::int64_t at) {
+  const auto& all = lines_[line];
+  const bool has_room = all.size() <= permits_of(line);
+  for (const auto& [path, live] : all) {
+    Node& node = nodes_[live.token];
+    if (node.place.kind != LockKind::permit) continue;
+    if (!has_room && made && node.session == made->session) node.became_first_at = -1;
+    if (has_room && node.became_first_at < 0) node.became_first_at = at;
   }
 }
 

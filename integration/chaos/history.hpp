@@ -21,15 +21,17 @@ struct Node {
   std::string line{};            ///< its parent
   std::int64_t incarnation = 0;  ///< the transaction that made that: numbers begin again with each
   LockNode place{};
+  std::string client{};  ///< by its data
   std::int64_t session = 0;
   std::int64_t created = 0;  ///< the transaction: the fencing token
   std::int64_t created_at = 0;
   std::int64_t removed = 0;
   std::int64_t removed_at = 0;
   End end = End::none;
-  std::int64_t remover = 0;                 ///< a session
-  std::int64_t became_first_at = -1;        ///< when nobody kept it out any more; -1: never, or it is a permit
-  std::vector<std::int64_t> kept_out_by{};  ///< at its end: nodes, by their tokens
+  std::int64_t remover = 0;            ///< a session
+  bool came_late = false;              ///< carried out after a later request of its session
+  std::int64_t became_first_at = -1;   ///< when nobody kept it out any more, or there was a permit; -1: never
+  std::vector<std::int64_t> behind{};  ///< all nodes that have kept it out, by their tokens
 };
 
 /// A transaction by a lock's holder, behind the guard of its lease.
@@ -38,6 +40,11 @@ struct Mark {
   std::int64_t token = 0;
   /// Who ought to have kept it out: those ahead in line; of a permit, the others that somebody has marked. By tokens.
   std::vector<std::int64_t> against{};
+};
+
+struct SessionEnd {
+  std::int64_t at = 0;
+  bool is_by_servers = false;  ///< its time was up
 };
 
 struct DataWrite {
@@ -55,10 +62,13 @@ class History {
 
   [[nodiscard]] const std::map<std::int64_t, Node>& nodes() const noexcept { return nodes_; }
   [[nodiscard]] const Node* find(std::int64_t token) const;
+  /// The nodes that kept it out at that time, by their tokens.
+  [[nodiscard]] std::vector<std::int64_t> kept_out_by(const Node& node, std::int64_t at) const;
   /// The reader's node beside that writer's, whose token it has; null: there is none.
   [[nodiscard]] const Node* beside(std::int64_t writer) const;
   [[nodiscard]] const std::vector<Mark>& marks() const noexcept { return marks_; }
   [[nodiscard]] const std::vector<DataWrite>& writes() const noexcept { return writes_; }
+  [[nodiscard]] const std::map<std::int64_t, SessionEnd>& ended_sessions() const noexcept { return ended_sessions_; }
   /// Two that lived at once though one attempt made both; unless the servers carried out the create of the other one
   /// after a later request of its session (docs/reliability.md, what it has found): nobody could see it coming.
   [[nodiscard]] const std::vector<std::pair<std::int64_t, std::int64_t>>& twins() const noexcept { return twins_; }
@@ -76,7 +86,9 @@ class History {
   [[nodiscard]] bool is_out_of_order(const ServerTransaction& transaction);
   void remove(const ServerTransaction& transaction, const std::string& path);
   void mark(const ServerTransaction& transaction, const std::string& path);
+  void queue(Node& made);
   void see_who_is_first(const std::string& line, std::int64_t at);
+  void see_who_has_a_permit(const std::string& line, const Node* made, std::int64_t at);
   [[nodiscard]] std::vector<std::int64_t> ahead_of(const Node& node) const;
 
   std::map<std::int64_t, Node> nodes_;
@@ -86,6 +98,7 @@ class History {
   std::map<std::int64_t, std::int32_t> last_requests_;
   std::vector<Mark> marks_;
   std::vector<DataWrite> writes_;
+  std::map<std::int64_t, SessionEnd> ended_sessions_;
   std::vector<std::pair<std::int64_t, std::int64_t>> twins_;
 };
 

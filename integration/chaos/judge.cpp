@@ -7,15 +7,15 @@
 namespace zklock::chaos {
 
 std::span<const Invariant> invariants() {
-  static constexpr std::array<Invariant, 15> all{{
+  static constexpr std::array<Invariant, 16> all{{
       {"I1", "tokens grow, and each has one holder", &check_fenced_exclusion},
       {"I2", "two are inside together only where a session's end, a pause or an operator explains it", &check_overlaps},
       {"I3", "who is granted a lock is first in line, by the servers' log", &check_grants},
       {"I4", "a loss is told, and in time", &check_losses},
       {"I5", "first come, first served", &check_order},
-      {"I6", "hand-overs and operations end in time", &check_liveness},
+      {"I6", "hand-overs and operations end in time, and nobody is turned away whose turn it is", &check_liveness},
       {"I7", "each operation has one outcome, and one end", &check_outcomes},
-      {"I8", "no node is left, and no attempt has two", &check_nodes},
+      {"I8", "no node is left or outlives its operation, and no attempt has two", &check_nodes},
       {"I9", "nodes are deleted by those who made them", &check_deleters},
       {"I10", "no watch is left", &check_watches},
       {"I11", "a node's data are its client and its count", &check_node_data},
@@ -23,6 +23,7 @@ std::span<const Invariant> invariants() {
       {"I13", "neither connections nor requests are made without end", &check_retries},
       {"I14", "the process is as it was", &check_isolation},
       {"I15", "the I/O thread is never kept waiting", &check_loop},
+      {"I16", "no lease trusts itself for longer than its session lives", &check_trust},
   }};
   return all;
 }
@@ -40,6 +41,20 @@ std::string to_line(const Node& node) {
 }
 
 }  // namespace
+
+std::int64_t shown_at(const Evidence& evidence, const Violation& violation) {
+  std::int64_t at = violation.at;
+  for (const std::int64_t token : violation.tokens) {
+    const Node* node = evidence.history.find(token);
+    const auto hold = evidence.holds.find(token);
+    if (node) at = std::max(at, node->created_at);
+    if (hold != evidence.holds.end()) at = std::max(at, hold->second.granted.at);
+  }
+  if (at == 0 && violation.operation != 0)
+    for (const Record& each : evidence.users)
+      if (each.process == violation.process && each.operation == violation.operation) at = std::max(at, each.at);
+  return at == 0 ? evidence.ends_at : at;
+}
 
 std::string tell(const Evidence& evidence, const Violation& violation) {
   std::string text = violation.what + "\n";

@@ -1,12 +1,15 @@
-// The verdict on a run: fifteen invariants, each with a checker of its own.
+// The verdict on a run: sixteen invariants, each with a checker of its own.
 #pragma once
 
 #include "evidence.hpp"
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace zklock::chaos {
@@ -17,6 +20,7 @@ struct Violation {
   std::vector<std::int64_t> tokens{};  ///< of the nodes that it is about
   int process = 0;                     ///< or the process
   std::int64_t operation = 0;          ///< and what it was doing
+  std::int64_t at = 0;                 ///< when; 0: by what it is about
 };
 
 struct Invariant {
@@ -34,13 +38,32 @@ struct Invariant {
 /// Of all hand-overs to a running waiter while nothing was wrong, the longest, in milliseconds.
 [[nodiscard]] double longest_hand_over(const Evidence& evidence);
 
+/// Of all sessions that the servers have ended by themselves: by how much at the least their end was later than the time
+/// until which they, or their leases, had trusted themselves, in milliseconds.
+[[nodiscard]] std::optional<double> least_margin(const Evidence& evidence);
+
+/// How many acquires were asked for and how many granted.
+struct Tally {
+  std::int64_t asked = 0;
+  std::int64_t granted = 0;
+  std::int64_t asked_with_limit = 0;  ///< of them
+  std::int64_t granted_with_limit = 0;
+};
+[[nodiscard]] std::map<std::string, Tally> tally_by_kind(const Evidence& evidence);
+
+/// By when all had happened that the violation is about; the end of the run for what was found there.
+[[nodiscard]] std::int64_t shown_at(const Evidence& evidence, const Violation& violation);
+
 // Each by itself, for the tests.
 std::vector<Violation> check_fenced_exclusion(const Evidence& evidence);
 std::vector<Violation> check_overlaps(const Evidence& evidence);
 std::vector<Violation> check_grants(const Evidence& evidence);
 std::vector<Violation> check_losses(const Evidence& evidence);
+std::vector<Violation> check_trust(const Evidence& evidence);
 std::vector<Violation> check_order(const Evidence& evidence);
 std::vector<Violation> check_liveness(const Evidence& evidence);
+std::vector<Violation> find_passed_over(const Evidence& evidence);  // a part of it, and the next one, too
+std::vector<Violation> find_starved(const Evidence& evidence);
 std::vector<Violation> check_outcomes(const Evidence& evidence);
 std::vector<Violation> check_nodes(const Evidence& evidence);
 std::vector<Violation> check_deleters(const Evidence& evidence);

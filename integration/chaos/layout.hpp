@@ -1,7 +1,9 @@
 // What the campaign's processes agree on.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace zklock::chaos {
 
@@ -13,5 +15,10 @@ inline constexpr const char* locks = "/locks/";
 /// How many there are of each kind, and permits of each semaphore.
 inline constexpr std::uint64_t lines = 8;
 inline constexpr std::int32_t permits = 3;
+
+/// How many the semaphore of that path has, or of that directory below: a semaphore mutex has one.
+inline std::size_t permits_of(std::string_view line) {
+  return line.find("single") != std::string_view::npos ? 1 : std::size_t{permits};
+}
 
 }  // namespace zklock::chaos

@@ -4,6 +4,7 @@
 #include "cluster.hpp"
 #include "fleet.hpp"
 #include "record.hpp"
+#include "truce.hpp"
 
 #include <zklock/client.hpp>
 
@@ -11,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <random>
@@ -31,6 +33,7 @@ class Nemesis {
     std::uint64_t seed;
     std::chrono::milliseconds session_timeout;
     std::chrono::milliseconds rest;  ///< between two faults of a lane, in the mean
+    Truces truces{};
   };
   Nemesis(Cluster& cluster, Fleet& fleet, const Log& log, const Options& options);
   ~Nemesis();
@@ -51,6 +54,7 @@ class Nemesis {
   void run(Lane lane);
   void harm_process(Dice& dice);
   void harm_links(Dice& dice);
+  void silence_after_handshake(std::size_t member);
   void harm_servers(Dice& dice);
   void pause_server(Dice& dice);
   void kill_servers(Dice& dice);
@@ -60,13 +64,19 @@ class Nemesis {
   void delete_some_node(Dice& dice);
   void add_stranger(Dice& dice);
 
+  /// A process or a server, by its number; and whose trouble it is: 0 is everybody's.
+  struct Target {
+    std::int64_t number;
+    int process = 0;
+  };
   /// Notes it, does it, waits, undoes it.
-  template <class Begin, class End>
-  void inflict(const std::string& kind, std::int64_t target, std::chrono::milliseconds length, Begin begin, End end);
-  void note(Event event, const std::string& kind, std::int64_t target);
+  void inflict(const std::string& kind, Target target, std::chrono::milliseconds length,
+               const std::function<void()>& begin, const std::function<void()>& end);
+  void note(Event event, const std::string& kind, Target target);
   void count(const std::string& kind);
   /// False when it is time to stop.
   bool wait(std::chrono::milliseconds length);
+  [[nodiscard]] std::chrono::milliseconds elapsed() const;
   std::chrono::milliseconds some_pause(Dice& dice) const;
   static std::uint64_t below(Dice& dice, std::uint64_t limit) { return dice() % limit; }
 
@@ -74,6 +84,7 @@ class Nemesis {
   Fleet& fleet_;
   const Log& log_;
   Options options_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   Client operator_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

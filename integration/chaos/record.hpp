@@ -13,11 +13,14 @@ namespace zklock::chaos {
 
 /// What has happened. The first ones are a lock user's, then come the register's and the director's.
 enum class Event {
-  invoked,      ///< an acquire begins; `limit` says how long it may take
+  invoked,      ///< an acquire begins, of the `lock` ("one+other": of both); `limit` says how long it may take
   granted,      ///< a lock is held by the node that transaction `token` has created
   refused,      ///< the acquire has failed, for the `reason`
   listens,      ///< it waits to be told of its loss
   lost,         ///< the user is told that it holds the lock no more
+  trusts,       ///< by its lease's word the lock is held until `number`, in microseconds of the system's clock; with a
+                ///< `session`, by that one's word
+  releasing,    ///< it begins to give the lock back
   released,     ///< it has given the lock back; the `reason` is what came of it
   finished,     ///< the user goes on to its next operation
   stalled,      ///< the client's I/O thread was late by `number` ms for which nobody but itself is to blame

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <span>
 #include <sstream>
 
@@ -31,6 +32,13 @@ std::string to_json(const Map& numbers) {
     separator = ", ";
   }
   json << '}';
+  return std::move(json).str();
+}
+
+std::string to_json(std::optional<double> number) {
+  if (!number) return "null";
+  std::ostringstream json;
+  json << *number;
   return std::move(json).str();
 }
 
@@ -65,6 +73,9 @@ bool report(const CampaignOptions& options, const CampaignOutcome& outcome) {
     std::printf("%-4s %6zu  %s\n", std::string{each.name}.c_str(), found.size(), std::string{each.sentence}.c_str());
     if (found.empty()) continue;
     fine = false;
+    std::int64_t first = INT64_MAX;
+    for (const Violation& one : found) first = std::min(first, shown_at(evidence, one));
+    std::printf("     the first after %.1f s\n", static_cast<double>(first - evidence.begins_at) / 1e6);
     const auto some = std::span{found}.first(std::min<std::size_t>(found.size(), 20));
     std::vector<std::string> stories;
     for (const Violation& one : some) stories.push_back(tell(evidence, one));
@@ -74,6 +85,13 @@ bool report(const CampaignOptions& options, const CampaignOutcome& outcome) {
     if (each.event == Event::measured && each.reason.starts_with("zk_") && each.number != 0)
       std::printf("note: a server says that its %s is %lld\n", each.reason.c_str(),
                   static_cast<long long>(each.number));
+  std::map<std::string, std::int64_t> asked, granted, asked_with_limit, granted_with_limit;
+  for (const auto& [kind, tally] : tally_by_kind(evidence)) {
+    asked[kind] = tally.asked;
+    granted[kind] = tally.granted;
+    asked_with_limit[kind] = tally.asked_with_limit;
+    granted_with_limit[kind] = tally.granted_with_limit;
+  }
   const auto acquisitions =
       std::ranges::count_if(evidence.visits, [](const Record& each) { return each.event == Event::entered; });
   std::ostringstream json;
@@ -81,7 +99,12 @@ bool report(const CampaignOptions& options, const CampaignOutcome& outcome) {
        << ",\n  \"acquisitions\": " << acquisitions << ",\n  \"faults\": " << to_json(outcome.faults)
        << ",\n  \"violations\": " << to_json(violations)
        << ",\n  \"transactions_checked\": " << evidence.history.nodes().size() + evidence.history.marks().size()
+       << ",\n  \"asked\": " << to_json(asked) << ",\n  \"granted\": " << to_json(granted)
+       << ",\n  \"asked_with_limit\": " << to_json(asked_with_limit)
+       << ",\n  \"granted_with_limit\": " << to_json(granted_with_limit)
+       << ",\n  \"quiet_seconds\": " << std::chrono::duration<double>{evidence.quiet_time()}.count()
        << ",\n  \"max_handoff_ms\": " << longest_hand_over(evidence)
+       << ",\n  \"least_margin_ms\": " << to_json(least_margin(evidence))
        << ",\n  \"leaks\": " << to_json(leaks_of(evidence)) << "\n}\n";
   std::ofstream{options.directory / "results.json"} << json.str();
   std::printf("\n%s", json.str().c_str());

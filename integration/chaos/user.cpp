@@ -14,22 +14,6 @@ namespace zklock::chaos {
 using namespace std::chrono_literals;
 using test::Pending;
 
-namespace {
-
-constexpr std::chrono::milliseconds for_ever = 1h;  // whoever waits so long is killed, and its log tells
-constexpr auto unlimited = std::chrono::milliseconds::max();
-
-std::string reason_of(error_code error) {
-  std::string text = error ? error.message() : "ok";
-  text = text.substr(0, text.find_first_of(":;,("));
-  std::ranges::replace(text, ' ', '_');
-  return text;
-}
-
-bool is_lost(error_code marked) { return marked == Error::no_node || marked == Error::lock_lost; }
-
-}  // namespace
-
 User::User(Workplace& workplace, std::uint64_t seed)
     : workplace_{workplace}, random_{seed}, access_{workplace.register_port, workplace.process} {}
 
@@ -40,9 +24,11 @@ void User::run() {
   while (!workplace_.closing_time) (this->*turns[below(turns.size())])();
 }
 
+/// Half of all wait until they are let in: whoever is forgotten is found out. Some of the others wait for longer than any
+/// trouble may keep them from their turn: it is found out, too, when they are turned away.
 std::chrono::milliseconds User::some_patience() {
-  constexpr std::array waits{0ms, 20ms, 200ms, 1'000ms, 5'000ms};
-  return waits[below(waits.size())];
+  constexpr std::array waits{0ms, 20ms, 200ms, 1'000ms, 5'000ms, 20'000ms};
+  return below(2) == 0 ? unlimited : waits[below(waits.size())];
 }
 
 std::string User::some_line(const std::string& kind) { return locks + kind + std::to_string(below(lines)); }
@@ -53,10 +39,8 @@ void User::use_mutex() {
   const std::string line = some_line("mutex");
   const std::int64_t operation = ++workplace_.operations;
   const InterProcessMutex mutex{workplace_.client, line};
-  const auto patience = below(2) == 0 ? unlimited : some_patience();
-  auto lease = acquire<Lease>(operation, "mutex", patience, [&](auto limit, auto handler) {
-    limit == unlimited ? mutex.async_acquire(std::move(handler)) : mutex.async_acquire(limit, std::move(handler));
-  });
+  auto lease = acquire<Lease>(operation, "mutex", line,
+                              [&](auto... limit_and_handler) { mutex.async_acquire(std::move(limit_and_handler)...); });
   if (lease) use(std::move(*lease), line, Share::alone, operation);
 }
 
@@ -64,7 +48,7 @@ void User::nest() {
   const std::string line = some_line("mutex");
   const std::int64_t operation = ++workplace_.operations;
   InterProcessMutex mutex{workplace_.client, line};
-  if (!acquire_blocking(operation, "nested", [&](auto limit) { return mutex.acquire(limit); })) return;
+  if (!acquire_blocking(operation, "nested", line, [&](auto... limit) { return mutex.acquire(limit...); })) return;
   const Held held = held_by(mutex, line, Share::alone, operation);
   note_granted(held);
   bool twice = false;
@@ -83,8 +67,8 @@ void User::read() {
   const std::string line = some_line("rw");
   const std::int64_t operation = ++workplace_.operations;
   const InterProcessReadWriteLock lock{workplace_.client, line};
-  auto lease = acquire<Lease>(operation, "read", some_patience(), [&](auto limit, auto handler) {
-    lock.read_lock().async_acquire(limit, std::move(handler));
+  auto lease = acquire<Lease>(operation, "read", line, [&](auto... limit_and_handler) {
+    lock.read_lock().async_acquire(std::move(limit_and_handler)...);
   });
   if (lease) use(std::move(*lease), line, Share::with_readers, operation);
 }
@@ -93,8 +77,8 @@ void User::write() {
   const std::string line = some_line("rw");
   const std::int64_t operation = ++workplace_.operations;
   const InterProcessReadWriteLock lock{workplace_.client, line};
-  auto lease = acquire<Lease>(operation, "write", some_patience(), [&](auto limit, auto handler) {
-    lock.write_lock().async_acquire(limit, std::move(handler));
+  auto lease = acquire<Lease>(operation, "write", line, [&](auto... limit_and_handler) {
+    lock.write_lock().async_acquire(std::move(limit_and_handler)...);
   });
   if (lease) use(std::move(*lease), line, Share::alone, operation);
 }
@@ -104,16 +88,16 @@ void User::downgrade() {
   const std::int64_t operation = ++workplace_.operations;
   const InterProcessReadWriteLock lock{workplace_.client, line};
   const Owner owner = Owner::make();
-  auto writing = acquire<Lease>(operation, "write", some_patience(), [&](auto limit, auto handler) {
-    lock.write_lock().async_acquire(owner, limit, std::move(handler));
+  auto writing = acquire<Lease>(operation, "write", line, [&](auto... limit_and_handler) {
+    lock.write_lock().async_acquire(owner, std::move(limit_and_handler)...);
   });
   if (!writing) return;
   const Held writer = held_by(*writing, line, Share::alone, operation);
   note_granted(writer);
   visit({writer});
   const std::int64_t next = ++workplace_.operations;
-  auto reading = acquire<Lease>(next, "downgrade", some_patience(), [&](auto limit, auto handler) {
-    lock.read_lock().async_acquire(owner, limit, std::move(handler));
+  auto reading = acquire<Lease>(next, "downgrade", line, [&](auto... limit_and_handler) {
+    lock.read_lock().async_acquire(owner, std::move(limit_and_handler)...);
   });
   std::optional<Held> reader;
   if (reading) {
@@ -133,8 +117,8 @@ void User::take_permits() {
   const std::int64_t operation = ++workplace_.operations;
   const InterProcessSemaphore semaphore{workplace_.client, line, permits};
   const auto quantity = static_cast<std::int32_t>(1 + below(permits));
-  auto leases = acquire<std::vector<Lease>>(operation, "permits", some_patience(), [&](auto limit, auto handler) {
-    semaphore.async_acquire_many(quantity, limit, std::move(handler));
+  auto leases = acquire<std::vector<Lease>>(operation, "permits", line, [&](auto... limit_and_handler) {
+    semaphore.async_acquire_many(quantity, std::move(limit_and_handler)...);
   });
   if (!leases) return;
   std::vector<Held> all;
@@ -150,17 +134,19 @@ void User::use_semaphore_mutex() {
   const std::int64_t operation = ++workplace_.operations;
   InterProcessSemaphoreMutex mutex{workplace_.client, line};
   if (below(2) == 0) {
-    auto lease = acquire<Lease>(operation, "single", some_patience(),
-                                [&](auto limit, auto handler) { mutex.async_acquire(limit, std::move(handler)); });
+    auto lease = acquire<Lease>(operation, "single", line, [&](auto... limit_and_handler) {
+      mutex.async_acquire(std::move(limit_and_handler)...);
+    });
     if (lease) use(std::move(*lease), line, Share::alone, operation);
     return;
   }
-  if (!acquire_blocking(operation, "single", [&](auto limit) { return mutex.acquire(limit); })) return;
+  if (!acquire_blocking(operation, "single", line, [&](auto... limit) { return mutex.acquire(limit...); })) return;
   const Held held{.lock = line,
                   .share = Share::alone,
                   .token = mutex.fencing_token(),
                   .operation = operation,
                   .is_lost = [&] { return !mutex.is_acquired_in_this_process(); },
+                  .valid_until = {},
                   .mark = {},
                   .wait_lost = {}};
   note_granted(held);
@@ -176,8 +162,9 @@ void User::use_several() {
   const InterProcessMutex mutex{workplace_.client, one};
   const InterProcessReadWriteLock lock{workplace_.client, other};
   const InterProcessMultiLock both{{lock.write_lock(), mutex}};
-  auto lease = acquire<MultiLease>(operation, "several", some_patience(),
-                                   [&](auto limit, auto handler) { both.async_acquire(limit, std::move(handler)); });
+  auto lease = acquire<MultiLease>(operation, "several", one + "+" + other, [&](auto... limit_and_handler) {
+    both.async_acquire(std::move(limit_and_handler)...);
+  });
   if (!lease) return;
   std::vector<Held> all;
   for (std::size_t i = 0; i < 2; ++i) {
@@ -186,6 +173,7 @@ void User::use_several() {
   }
   for (const Held& held : all) note_granted(held);
   visit(all);
+  for (const Held& held : all) note_releasing(held);
   Pending<> done;
   lease->async_release(done.handler());
   const std::string outcome = reason_of(std::get<0>(done.get(for_ever)));
@@ -202,14 +190,18 @@ void User::use_several() {
 // ---- steps of a turn
 
 template <class Result, class Start>
-std::optional<Result> User::acquire(std::int64_t operation, const std::string& kind, std::chrono::milliseconds limit,
+std::optional<Result> User::acquire(std::int64_t operation, const std::string& kind, const std::string& lock,
                                     Start start) {
+  const auto limit = some_patience();
   const auto executor = workplace_.client.get_executor();
   const bool may_cancel = below(8) == 0;
   asio::cancellation_signal cancel;
   Pending<Result> pending;
-  note(Event::invoked, operation, kind, limit == unlimited ? -1 : limit.count());
-  asio::dispatch(executor, [&] { start(limit, asio::bind_cancellation_slot(cancel.slot(), pending.handler())); });
+  note_invoked(operation, kind, lock, limit);
+  asio::dispatch(executor, [&] {
+    auto handler = asio::bind_cancellation_slot(cancel.slot(), pending.handler());
+    limit == unlimited ? start(std::move(handler)) : start(limit, std::move(handler));
+  });
   if (may_cancel && !pending.ready(std::chrono::milliseconds{below(30)})) {
     Pending<> cancelled;
     asio::post(executor, [&, handler = cancelled.handler()]() mutable {
@@ -228,11 +220,15 @@ std::optional<Result> User::acquire(std::int64_t operation, const std::string& k
 }
 
 template <class Block>
-bool User::acquire_blocking(std::int64_t operation, const std::string& kind, Block block) {
+bool User::acquire_blocking(std::int64_t operation, const std::string& kind, const std::string& lock, Block block) {
   const auto limit = some_patience();
-  note(Event::invoked, operation, kind, limit.count());
+  note_invoked(operation, kind, lock, limit);
   error_code error = make_error_code(Error::timed_out);
   try {
+    if (limit == unlimited) {
+      block();
+      return true;
+    }
     if (block(limit)) return true;
   } catch (const boost::system::system_error& thrown) {
     error = thrown.code();
@@ -249,6 +245,7 @@ User::Held User::held_by(Holder& holder, std::string lock, Share share, std::int
             .token = holder.fencing_token(),
             .operation = operation,
             .is_lost = [&] { return holder.valid_until() <= Clock::now(); },
+            .valid_until = [&] { return holder.valid_until(); },
             .mark = {},
             .wait_lost = [&](auto told) { holder.async_wait_lost(std::move(told)); }};
   held.mark = [this, &holder] {
@@ -269,78 +266,9 @@ void User::use(Lease lease, const std::string& line, Share share, std::int64_t o
   note(Event::finished, operation);
 }
 
-/// Who has no token has lost it already.
-void User::note_granted(const Held& held) {
-  if (held.token == 0) return note(Event::refused, held.operation, "lost");
-  workplace_.log.write({.event = Event::granted,
-                        .process = workplace_.process,
-                        .operation = held.operation,
-                        .lock = held.lock,
-                        .token = held.token,
-                        .number = static_cast<int>(held.share)});
-}
-
-/// Does with the resource what the lock is for.
-void User::visit(const std::vector<Held>& all) {
-  std::vector<const Held*> inside;
-  for (const Held& held : all)
-    if (held.token != 0 && access_.enter(held.lock, held.token, held.share, held.operation)) inside.push_back(&held);
-  for (const Held& held : all)
-    if (held.mark && is_lost(held.mark())) note_lost(held);
-  stay(all);
-  for (const Held* held : inside) access_.leave(held->lock, held->token);
-}
-
-/// Mostly not at all, sometimes for longer than a session lasts without its servers; no longer than the locks are ours.
-void User::stay(const std::vector<Held>& all) {
-  const bool is_long = below(1'000) < workplace_.long_stays;
-  const Held& first = all.front();
-  if (first.wait_lost && (is_long || below(10) == 0)) {
-    const auto end = Clock::now() + (is_long ? 2 * workplace_.session_timeout : std::chrono::milliseconds{below(30)});
-    auto told = std::make_shared<Pending<>>();
-    Record record{.event = Event::listens,
-                  .process = workplace_.process,
-                  .operation = first.operation,
-                  .lock = first.lock,
-                  .token = first.token};
-    workplace_.log.write(record);
-    record.event = Event::lost;
-    first.wait_lost([told, tell = told->handler(), record, &log = workplace_.log](error_code error) mutable {
-      if (!error) log.write(record);
-      tell(error);
-    });
-    while (Clock::now() < end && !told->ready(5ms) && !workplace_.closing_time) {
-    }
-  }
-  for (const Held& held : all)
-    if (held.is_lost()) note_lost(held);
-}
-
-void User::note_lost(const Held& held) {
-  workplace_.log.write({.event = Event::lost,
-                        .process = workplace_.process,
-                        .operation = held.operation,
-                        .lock = held.lock,
-                        .token = held.token});
-}
-
-void User::release(Lease lease, const Held& held) {
-  Record record{.event = Event::released,
-                .process = workplace_.process,
-                .operation = held.operation,
-                .lock = held.lock,
-                .token = held.token,
-                .reason = "dropped"};
-  if (below(2) == 0) {
-    Pending<> done;
-    lease.async_release(done.handler());
-    record.reason = reason_of(std::get<0>(done.get(for_ever)));
-  }
-  workplace_.log.write(record);  // before the lease goes
-}
-
 template <class Release>
 void User::release_blocking(const Held& held, Release release) {
+  note_releasing(held);
   error_code error;
   try {
     release();
@@ -353,11 +281,6 @@ void User::release_blocking(const Held& held, Release release) {
                         .lock = held.lock,
                         .token = held.token,
                         .reason = reason_of(error)});
-}
-
-void User::note(Event event, std::int64_t operation, const std::string& reason, std::int64_t limit) {
-  workplace_.log.write(
-      {.event = event, .process = workplace_.process, .operation = operation, .limit = limit, .reason = reason});
 }
 
 }  // namespace zklock::chaos

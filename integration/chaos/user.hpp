@@ -34,6 +34,14 @@ struct Workplace {
   std::atomic<bool> closing_time{false};
 };
 
+/// Whoever waits so long is killed, and its log tells.
+inline constexpr std::chrono::milliseconds for_ever = std::chrono::hours{1};
+
+inline constexpr auto unlimited = std::chrono::milliseconds::max();
+
+/// As one word of a log.
+[[nodiscard]] std::string reason_of(error_code error);
+
 /// A thread's worth of turns. The same seed gives the same turns; how they meet is up to the machine.
 class User {
  public:
@@ -49,6 +57,7 @@ class User {
     std::int64_t token;
     std::int64_t operation;
     std::function<bool()> is_lost;
+    std::function<Clock::time_point()> valid_until;                  // empty: cannot
     std::function<error_code()> mark;                                // empty: cannot
     std::function<void(std::function<void(error_code)>)> wait_lost;  // empty: cannot
   };
@@ -66,13 +75,13 @@ class User {
   void use_semaphore_mutex();
   void use_several();
 
-  /// Stands in line; sometimes thinks better of it. Notes how it begins and how it ends.
+  /// Stands in line, for ever or for a while; sometimes thinks better of it. Notes how it begins and how it ends.
+  /// `start` takes a handler, or a limit and a handler.
   template <class Result, class Start>
-  std::optional<Result> acquire(std::int64_t operation, const std::string& kind, std::chrono::milliseconds limit,
-                                Start start);
-  /// The same for what blocks and says whether it has the lock.
+  std::optional<Result> acquire(std::int64_t operation, const std::string& kind, const std::string& lock, Start start);
+  /// The same for what blocks: until it has the lock, or for a limit, and says whether it has.
   template <class Block>
-  bool acquire_blocking(std::int64_t operation, const std::string& kind, Block block);
+  bool acquire_blocking(std::int64_t operation, const std::string& kind, const std::string& lock, Block block);
 
   template <class Holder>
   Held held_by(Holder& holder, std::string lock, Share share, std::int64_t operation);
@@ -82,14 +91,19 @@ class User {
   void visit(const std::vector<Held>& all);
   void stay(const std::vector<Held>& all);
   void note_lost(const Held& held);
+  void note_trust(const Held& held);
+  void note_releasing(const Held& held);
+  void note_invoked(std::int64_t operation, const std::string& kind, const std::string& lock,
+                    std::chrono::milliseconds limit);
   void release(Lease lease, const Held& held);
   template <class Release>
   void release_blocking(const Held& held, Release release);
-  void note(Event event, std::int64_t operation, const std::string& reason = {}, std::int64_t limit = -1);
+  void note(Event event, std::int64_t operation, const std::string& reason = {});
 
   Workplace& workplace_;
   std::mt19937_64 random_;
   Access access_;
+  std::int64_t last_trust_ = 0;
 };
 
 }  // namespace zklock::chaos

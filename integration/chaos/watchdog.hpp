@@ -11,7 +11,7 @@
 namespace zklock::chaos {
 
 /// Asks the client's I/O thread for a sign of life, again and again, and notes when it is late: by how much, less the
-/// time that it waited for a processor.
+/// time that it waited for a processor. Notes, besides, until when the session has proof that it lives.
 class Watchdog {
  public:
   Watchdog(const Client& client, const Log& log, int process);
@@ -21,10 +21,13 @@ class Watchdog {
  private:
   struct Shared;
   void run();
+  void note_trust();
 
   const Client& client_;
   std::shared_ptr<Shared> shared_;
   std::atomic<bool> over_{false};
+  std::int64_t trusted_ = 0;  ///< a session
+  Clock::time_point trusted_until_{};
   std::thread thread_;
 };
 

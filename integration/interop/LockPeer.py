@@ -6,32 +6,25 @@ import sys
 import threading
 import time
 
+from curator_locks import CuratorLock, CuratorReadLock, CuratorWriteLock
 from kazoo.client import KazooClient
 from kazoo.exceptions import LockTimeout
 from kazoo.recipe.lock import Lock, ReadLock, Semaphore, WriteLock
 
 
-# docs/interop.md shows these three: with Curator's words in their nodes' names they stand in Curator's lines.
-class CuratorLock(Lock):
-    _NODE_NAME = "-lock-"
-    _EXCLUDE_NAMES = ["-lock-"]
+class LateEvent(threading.Event):
+    """Wakes the one that waits only when the client has its next session, as a busy machine may."""
 
+    def __init__(self, client):
+        super().__init__()
+        self.client = client
+        self.before = client.client_id
 
-class CuratorWriteLock(WriteLock):
-    _NODE_NAME = "-__WRIT__"
-    _EXCLUDE_NAMES = ["__READ__", "__WRIT__"]
-
-
-class CuratorReadLock(ReadLock):
-    _NODE_NAME = "-__READ__"
-    _EXCLUDE_NAMES = ["__WRIT__"]
-
-    # Up to 2.8 Kazoo's readers wait for writers behind them, too (kazoo#649).
-    def _get_predecessor(self, node):
-        children = self.client.get_children(self.path)
-        writers = filter(None, map(self._contenders_re.search, children))
-        ahead = [writer for writer in writers if writer.group(1) < node[len(self.prefix):]]
-        return max(ahead, key=lambda writer: writer.group(1)).string if ahead else None
+    def wait(self, timeout=None):
+        super().wait(timeout)
+        while self.client.client_id in (None, self.before):
+            time.sleep(0.001)
+        return self.is_set()
 
 
 KINDS = {
@@ -67,6 +60,14 @@ class Peer:
 
     def release(self, kind, path):
         return self.lock(kind, path).release()
+
+    def wake_in_next_session(self, kind, path):
+        self.lock(kind, path).wake_event = LateEvent(self.client)
+        return True
+
+    def session(self):
+        session_id, password = self.client.client_id
+        return f"{session_id} {password.hex()}"
 
     def contenders(self, kind, path):
         return " ".join(name or "-" for name in self.lock(kind, path).contenders())

@@ -8,6 +8,10 @@
 #include <zklock/recipes/inter_process_semaphore_mutex.hpp>
 #include <zklock/recipes/revocation.hpp>
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/post.hpp>
+
 #include <thread>
 #include <vector>
 
@@ -114,6 +118,28 @@ TEST_CASE_METHOD(Fixture, "Curator's permits and ours are of one semaphore") {
   CHECK(std::get<1>(two.get()).size() == 2);
   third = Lease{};
   CHECK(curator("permits " + path + " 3 1 5000") == "yes");
+}
+
+TEST_CASE_METHOD(Fixture, "several permits at once, of Curator's and ours, can block each other") {
+  InterProcessSemaphore semaphore{client, path, 2};
+  Lease one = semaphore.acquire();
+  Lease two = semaphore.acquire();
+  const auto waiting = [&] { return children_of(session, path + "/locks").size(); };
+  curator.begin("permits " + path + " 2 2 60000");
+  REQUIRE(eventually([&] { return waiting() == 1; }));
+  Pending<std::vector<Lease>> both;
+  const auto give_up = std::make_shared<asio::cancellation_signal>();
+  semaphore.async_acquire_many(2, asio::bind_cancellation_slot(give_up->slot(), both.handler()));
+  REQUIRE(eventually([&] { return waiting() == 2; }));
+  one = Lease{};  // Curator has it, and stands in line behind us for its second one
+  REQUIRE(
+      eventually([&] { return children_of(session, path + "/leases").size() == 4; }));  // two and Curator's, and ours
+  two = Lease{};
+  CHECK_FALSE(both.ready(200ms));
+  CHECK_FALSE(curator.has_answered());
+  asio::post(client.get_executor(), [give_up] { give_up->emit(asio::cancellation_type::terminal); });
+  CHECK(std::get<0>(both.get()) == asio::error::operation_aborted);
+  CHECK(curator.outcome() == "yes");
 }
 
 TEST_CASE_METHOD(Fixture, "Curator's semaphore mutex and ours exclude each other") {

@@ -3,6 +3,7 @@
 //
 // Between rounds everything is put to rest and looked at: what is counted must be what it was after the first round.
 #include "growth.hpp"
+#include "overload.hpp"
 #include "support/await.hpp"
 #include "support/frame_proxy.hpp"
 #include "workers.hpp"
@@ -254,7 +255,17 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--memory", options.memory_bound, "KiB that malloc's memory may grow; -1: any")->capture_default_str();
   app.add_option("--resident", options.resident_bound, "KiB that the process may grow; -1: any")->capture_default_str();
+  zklock::test::OverloadOptions overload;
+  const auto* in_flight = app.add_option("--in-flight", overload.in_flight,
+                                         "instead: so many operations at once, while the link is cut again and again");
+  app.add_option("--cut-every", overload.cut_every, "seconds between two cuts then")->capture_default_str();
+  app.add_option("--busy", overload.most_busy, "ms that the I/O thread may then work without a look at its sockets")
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
+  if (in_flight->count() > 0) {
+    overload.seconds = options.seconds;
+    return zklock::test::run_overload(overload) ? 0 : 1;
+  }
   std::printf("%d s, seed %llu\n", options.seconds, static_cast<unsigned long long>(options.seed));
   std::fflush(stdout);
   try {

@@ -63,7 +63,7 @@ struct Workers::Worker {
         client{config_for(address, number % 3 == 0 ? 2 : 1)} {
     static_cast<void>(connected_session(client));
     for (const std::string name : {"/a", "/b", "/c", "/d"}) {  // of the two sessions, some here, some there
-      const auto options = CreateOptions{}.creating_parents();
+      const auto options = CreateOptions{}.creating_parents().idempotent();
       check(std::get<0>(outcome_of_operation<CreateResult>(
                 [&](auto token) { client.async_create(directory + name, "", options, std::move(token)); })),
             "setting up");

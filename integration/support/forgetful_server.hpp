@@ -7,6 +7,7 @@
 #include <boost/asio/write.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <future>
 #include <memory>
@@ -30,6 +31,8 @@ class ForgetfulServer {
   ForgetfulServer(const ForgetfulServer&) = delete;
 
   [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port()); }
+  /// Those that were greeted.
+  [[nodiscard]] int connections() const { return connections_; }
   /// Ends all connections.
   void hang_up() {
     std::promise<void> done;
@@ -64,7 +67,9 @@ class ForgetfulServer {
                               link->reply[3] = 37;
                               link->reply[10] = 6'000 >> 8;  // the timeout, in ms
                               link->reply[11] = 6'000 & 0xff;
-                              link->reply[19] = ++last_session_;
+                              const int session = ++connections_;
+                              link->reply[18] = static_cast<unsigned char>(session >> 8);
+                              link->reply[19] = static_cast<unsigned char>(session & 0xff);
                               link->reply[23] = 16;  // the password's length
                               boost::asio::async_write(link->socket, boost::asio::buffer(link->reply),
                                                        [link](boost::system::error_code, std::size_t) {});
@@ -74,7 +79,7 @@ class ForgetfulServer {
   boost::asio::io_context context_;
   tcp::acceptor acceptor_;
   std::vector<std::shared_ptr<Link>> links_;
-  unsigned char last_session_ = 0;
+  std::atomic<int> connections_{0};
   std::thread thread_;
 };
 

@@ -16,6 +16,7 @@ namespace zklock {
 
 using detail::Hold;
 using detail::Holding;
+using detail::LockAttempt;
 using detail::LockCore;
 
 namespace {
@@ -80,6 +81,14 @@ Awaitable<Result<WokenUp>> wait_turn(Session session, const LockCore& core, cons
   co_return ours ? WokenUp::for_certain : WokenUp::by_a_hint;
 }
 
+/// The one ahead is of ours, and was given up while our node was asked for: one try waits for its delete.
+bool is_leaving(const LockCore& core, const Session& session, LockKind kind, const PlaceInLine& place,
+                std::string_view predecessor) {
+  const auto own = parse_sequence(place.name(), core.marker(kind));
+  const auto ahead = own ? core.siblings()->right_ahead(session, kind, *own, place.asked_for()) : nullptr;
+  return ahead && ahead->is_gone() && node_name(ahead->path()) == predecessor;
+}
+
 /// One attempt, on one session: whatever happens to that, the attempt shares it.
 Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::string data) {
   const LockCore& core = request.core;
@@ -90,18 +99,22 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::st
   if (!joined && joined.error() == Error::no_node && !place.error()) co_return make_error_code(Error::lock_lost);
   if (!joined) co_return joined.error();
   if (const error_code error = check_sequence(place, core.marker(request.kind))) co_return error;
+  request.told.enqueued(session, place.node().path);
   Granted granted{session, place.node(), place.sibling()};
   for (auto [ahead, line] = std::move(*joined);;) {
     Contention contention;
     if (!ahead) {
       contention = contend(line, place.name(), request.kind, core.naming());
+      if (!contention.of_other_kind.empty()) warn_of_other_kind(core, request.kind, session, contention.of_other_kind);
       if (contention.verdict == Contention::Verdict::missing) co_return make_error_code(Error::lock_lost);
       if (contention.verdict == Contention::Verdict::first) break;
-      if (request.try_once) co_return make_error_code(Error::timed_out);
+      if (request.try_once && !is_leaving(core, session, request.kind, place, contention.predecessor))
+        co_return make_error_code(Error::timed_out);
       ahead = core.siblings()->find(session, request.kind, contention.predecessors_number, contention.predecessor);
     }
     const bool left_meanwhile = ahead && ahead->is_gone();  // while our node was made
     if (granted.sibling) granted.sibling->forget_seen();
+    request.told.waits(session, place.node().path, ahead ? ahead->path() : contention.predecessor);
     const auto woken = co_await wait_turn(session, core, contention, request.kind, ahead, granted.sibling);
     if (!woken) co_return woken.error();
     granted.is_seen = *woken == WokenUp::by_a_hint;
@@ -120,9 +133,9 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::st
 }
 
 /// Stands in line until granted.
-Awaitable<Result<Granted>> stand_in_line(ClientHandle client, LockRequest request) {
+Awaitable<Result<Granted>> stand_in_line(ClientHandle client, LockRequest request, Deadline deadline) {
   const std::string data = format_lock_data({client.client_id(), 1});
-  detail::RetryLoop loop{client, "acquire", request.core.path()};
+  detail::RetryLoop loop{client, "acquire", request.core.path(), deadline};
   for (;;) {
     const auto session = co_await loop.session();
     if (!session) co_return session.error();  // has had its time: not to be retried
@@ -134,7 +147,11 @@ Awaitable<Result<Granted>> stand_in_line(ClientHandle client, LockRequest reques
 
 /// A reader beside the writer that its owner is. The writer's place is in front of all who wait, and so is the
 /// reader's, which has the same number: nobody can be let in between when the writer goes (Curator's way).
+///
+/// Whoever has been told that it has lost the write lock does not get the read lock by it, though the node may be
+/// there.
 Awaitable<Result<Granted>> read_beside(std::shared_ptr<Holding> writer, const LockCore& core) {
+  if (writer->is_lost()) co_return make_error_code(Error::lock_lost);
   const std::string& directory = core.path();
   const Session session = writer->session();
   const std::string writers_name{node_name(writer->node().path)};
@@ -147,18 +164,24 @@ Awaitable<Result<Granted>> read_beside(std::shared_ptr<Holding> writer, const Lo
   if (!line) co_return is_final(session.state()) ? make_error_code(Error::lock_lost) : line.error();
   // Where an operator has deleted the writer its number proves nothing.
   if (std::ranges::find(*line, writers_name) == line->end()) co_return make_error_code(Error::lock_lost);
+  const error_code dead = co_await prove_alive(session);
+  if (writer->is_lost()) co_return make_error_code(Error::lock_lost);
+  if (dead) co_return dead;
   Granted granted{session, place.keep()};
   co_return std::move(granted);
 }
 
-/// The owner has it already; nothing: it has not.
-std::optional<Result<Lease>> enter_again(const LockCore& core, Owner owner, LockKind kind) {
+/// The owner has it already, maybe by the attempt that `told`, if there is one, has waited for; nothing: it has not.
+std::optional<Result<Lease>> enter_again(const LockCore& core, Owner owner, LockKind kind, LockAttempt* told) {
   const auto holding = core.held_by(owner, kind);
   if (!holding) return std::nullopt;
-  if (holding->state() == LeaseState::lost) return make_error_code(Error::lock_lost);
-  switch (holding->enter()) {
+  const auto fail = [told](Error error) {
+    return told ? told->failed(make_error_code(error)) : make_error_code(error);
+  };
+  if (holding->state() == LeaseState::lost) return fail(Error::lock_lost);
+  switch (holding->enter(told)) {
     case Holding::Entered::yes: return Lease{std::make_shared<Hold>(holding)};
-    case Holding::Entered::too_often: return make_error_code(Error::too_many_reentries);
+    case Holding::Entered::too_often: return fail(Error::too_many_reentries);
     case Holding::Entered::ended: break;
   }
   return std::nullopt;
@@ -170,27 +193,40 @@ bool may_start_over(error_code error) {
   return is_retryable(error) || error == Error::session_expired || error == Error::lock_lost;
 }
 
-Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, LockKind kind, bool try_once) {
+Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, LockKind kind, Limits limits) {
   const auto cancellation = co_await asio::this_coro::cancellation_state;
+  std::optional<LockAttempt> told;
+  detail::PathShare share;
   for (;;) {
-    if (auto again = enter_again(*core, owner, kind)) co_return std::move(*again);
-    const auto turn_of_another = core->turn_of(owner, kind);
+    if (auto again = enter_again(*core, owner, kind, told ? &*told : nullptr)) co_return std::move(*again);
+    if (!told) {
+      told.emplace(*core, kind, limits, cancellation);
+      auto used = core->use_as(kind);
+      if (!used) co_return told->failed(used.error());
+      share = std::move(*used);
+    }
+    const auto* turn_of_another = core->turn_of(owner, kind);
     if (!turn_of_another) break;
-    if (try_once) co_return make_error_code(Error::timed_out);
-    co_await turn_of_another->async_wait(use_tuple);
+    if (limits.try_once && !turn_of_another->is_given_up()) co_return told->failed(make_error_code(Error::timed_out));
+    const auto end_of_turn = turn_of_another->end;
+    co_await end_of_turn->async_wait(use_tuple);
     if (cancellation.cancelled() != asio::cancellation_type::none)
-      co_return make_error_code(asio::error::operation_aborted);
+      co_return told->failed(make_error_code(asio::error::operation_aborted));
   }
-  const LockCore::Turn turn{*core, owner, kind};
-  if (kind == LockKind::write && core->held_by(owner, LockKind::read)) co_return make_error_code(Error::would_deadlock);
+  const LockCore::Turn turn{*core, owner, kind, cancellation};
+  if (const auto reader = kind == LockKind::write ? core->held_by(owner, LockKind::read) : nullptr)
+    co_return told->failed(make_error_code(reader->is_lost() ? Error::lock_lost : Error::would_deadlock));
   const auto writer = kind == LockKind::read ? core->held_by(owner, LockKind::write) : nullptr;
   auto granting =
-      writer ? read_beside(writer, *core) : stand_in_line(core->client(), LockRequest{*core, kind, try_once});
+      writer ? read_beside(writer, *core)
+             : stand_in_line(core->client(), LockRequest{*core, kind, *told, limits.try_once}, limits.deadline);
   auto granted = co_await std::move(granting);
-  if (!granted) co_return granted.error();
-  auto holding = core->hold(owner, kind, std::move(granted->session), std::move(granted->node));
+  if (!granted) co_return told->failed(granted.error());
+  auto holding = core->hold(owner, kind, std::move(granted->session), std::move(granted->node), *told);
+  holding->keep(std::move(share));
   holding->stand_as(std::move(granted->sibling));
   if (writer) holding->stand_beside(*writer);
+  told->granted(*holding);
   if (!granted->is_seen) holding->verify();
   co_return Lease{std::make_shared<Hold>(std::move(holding))};
 }

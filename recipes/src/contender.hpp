@@ -1,9 +1,11 @@
 // One who wants a lock: the acquire loop.
 #pragma once
 
+#include "limits.hpp"
 #include "lock_core.hpp"
 
 #include <zklock/detail/spawn.hpp>
+#include <zklock/recipes/inter_process_mutex.hpp>
 
 #include <memory>
 
@@ -16,8 +18,8 @@ inline constexpr int most_rounds = 16;
 [[nodiscard]] bool may_start_over(error_code error);
 
 /// Gives the owner the lock: by entering again, beside what it holds already, or in line, over as many sessions as the
-/// client's retry policy allows. Runs on the client's executor.
+/// client's retry policy allows. The deadline is kept by somebody else, who cancels. Runs on the client's executor.
 [[nodiscard]] Awaitable<Result<Lease>> acquire(std::shared_ptr<detail::LockCore> core, Owner owner, LockKind kind,
-                                               bool try_once);
+                                               Limits limits);
 
 }  // namespace zklock

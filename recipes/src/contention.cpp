@@ -68,6 +68,11 @@ std::optional<Rank> rank_in_line(std::string_view name, LockKind line, LockNamin
 
 bool keeps_out(LockKind ahead, LockKind behind) { return ahead != LockKind::read || behind != LockKind::read; }
 
+bool is_of_other_kind(std::string_view name, LockKind kind) {
+  const auto node = parse_lock_node(name);
+  return node && node->kind != LockKind::permit && (node->kind == LockKind::mutex) != (kind == LockKind::mutex);
+}
+
 }  // namespace
 
 Contention contend(const std::vector<std::string>& children, std::string_view own_name, LockKind kind,
@@ -77,19 +82,24 @@ Contention contend(const std::vector<std::string>& children, std::string_view ow
   bool present = false;
   int ahead = 0;
   std::optional<Rank> nearest;
+  Contention result;
   for (const std::string& child : children) {
     const std::optional<Rank> rank = rank_in_line(child, kind, naming);
+    if (!rank && naming == LockNaming::curator && is_of_other_kind(child, kind)) result.of_other_kind = child;
     if (!rank) continue;
     if (*rank == *own) present = true;
     if (!(*rank < *own) || !keeps_out(rank->kind, kind)) continue;
     ++ahead;
     if (!nearest || *nearest < *rank) nearest = rank;
   }
-  if (!present) return {};
-  if (!nearest) return {Contention::Verdict::first};
+  if (!present) return result;
+  result.verdict = nearest ? Contention::Verdict::behind : Contention::Verdict::first;
+  if (!nearest) return result;
   const bool may_leave_a_reader = nearest->kind == LockKind::write && kind == LockKind::write;
-  return {Contention::Verdict::behind, std::string{nearest->name}, nearest->sequence,
-          ahead == 1 && !may_leave_a_reader};
+  result.predecessor = nearest->name;
+  result.predecessors_number = nearest->sequence;
+  result.is_last_obstacle = ahead == 1 && !may_leave_a_reader;
+  return result;
 }
 
 std::vector<InLine> line_up(const std::vector<std::string>& children, LockKind kind, LockNaming naming) {

@@ -32,6 +32,9 @@ struct Contention {
   /// is needed to know that. Newcomers get greater numbers. (A writer may leave a reader of its owner's behind, with
   /// its own number, which keeps the next writer out.)
   bool is_last_obstacle = false;
+  /// A node there of the other kind, a mutex's beside readers and writers or the other way about, to which nobody here
+  /// pays any heed; empty: none. Under Curator's names.
+  std::string of_other_kind{};
 };
 
 /// Where `own_name`, which is of that kind, stands among `children`: whom it waits for is the nearest one ahead, for a

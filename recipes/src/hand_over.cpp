@@ -2,7 +2,6 @@
 
 #include <zklock/detail/steps.hpp>
 
-#include <functional>
 #include <string>
 #include <utility>
 
@@ -19,8 +18,8 @@ Transaction handing_over(const std::string& path, const Heirs& heirs) {
   return transaction;
 }
 
-/// What the outcome says to each: that its own node is missing, or ours was, or somebody else's, which says nothing. And
-/// where our own place has proved worthless, so is what we leave.
+/// What the outcome says to each: that its own node is missing, or ours was, or somebody else's, which says nothing.
+/// And where our own place has proved worthless, so is what we leave.
 void tell(const Sibling& leaving, const Heirs& heirs, error_code outcome, const Results& results) {
   const bool is_told = results.size() == heirs.size() + 1;
   const bool is_worthless = leaving.was_misled() || (is_told && results.back().error == Error::no_node);
@@ -32,18 +31,16 @@ void tell(const Sibling& leaving, const Heirs& heirs, error_code outcome, const 
 
 }  // namespace
 
-void hand_over_in_background(Session session, std::shared_ptr<Sibling> leaving, Heirs heirs) {
+void hand_over_in_background(Session session, std::shared_ptr<Sibling> leaving, Heirs heirs,
+                             std::function<void(error_code)> removed) {
   Transaction transaction = handing_over(leaving->path(), heirs);
-  auto tried = [session, leaving = std::move(leaving), heirs = std::move(heirs)](error_code error,
-                                                                                 const Results& results) {
+  auto tried = [session, leaving = std::move(leaving), heirs = std::move(heirs), removed = std::move(removed)](
+                   error_code error, const Results& results) {
     tell(*leaving, heirs, error, results);
-    std::function<void(error_code)> told;
     // Where this may have deleted the node, another try that finds none says nothing.
-    if (error && outcome_of(error) == Outcome::not_applied)
-      told = [leaving](error_code outcome) { leaving->on_removed(outcome); };
-    else
-      leaving->on_removed(error);
-    if (error) remove_in_background(session, leaving->path(), std::move(told));
+    const bool is_certain = error && outcome_of(error) == Outcome::not_applied;
+    if (!is_certain) removed(error);
+    if (error) remove_in_background(session, leaving->path(), is_certain ? removed : nullptr);
   };
   session.async_commit(std::move(transaction), asio::bind_executor(session.get_executor(), std::move(tried)));
 }

@@ -1,6 +1,7 @@
 #include "holding.hpp"
 
 #include "hand_over.hpp"
+#include "lock_core.hpp"
 
 #include <zklock/client_id.hpp>
 #include <zklock/detail/steps.hpp>
@@ -22,13 +23,21 @@ std::string_view to_string(LeaseState state) noexcept {
 
 namespace detail {
 
-Holding::Holding(Session session, CreateResult node, std::string client_id, std::function<void()> ended)
-    : session_{std::move(session)},
+Holding::Holding(std::shared_ptr<LockCore> lock, Owner owner, LockKind kind, Session session, CreateResult node,
+                 const LockAttempt& attempt)
+    : lock_{std::move(lock)},
+      owner_{owner},
+      kind_{kind},
+      attempt_{attempt.number()},
+      session_{std::move(session)},
       node_{std::move(node)},
-      token_{node_.stat.czxid},
-      client_id_{std::move(client_id)},
-      ended_{std::move(ended)},
-      renewal_{session_} {}
+      token_{node_.stat.czxid} {}
+
+Holding::~Holding() {
+  if (!session_.in_forked_child()) conclude();
+}
+
+void Holding::keep_alive() { renewal_.emplace(session_, weak_from_this()); }
 
 LeaseState Holding::state() const noexcept {
   const bool connected = session_.state() == SessionState::connected;
@@ -43,9 +52,17 @@ bool Holding::is_lost() const noexcept {
 }
 
 void Holding::lose() {
+  if (!is_lost()) vanished_ = true;
   lost_ = true;
   if (sibling_) sibling_->vanish();
   wake();
+  conclude();
+}
+
+void Holding::on_lapse() {
+  if (count() == 0 || !is_lost()) return;
+  wake();
+  conclude();
 }
 
 void Holding::stand_as(std::shared_ptr<Sibling> sibling) {
@@ -83,10 +100,10 @@ Awaitable<void> Holding::look_again(std::weak_ptr<Holding> weak, Session session
 void Holding::remove() {
   asio::dispatch(session_.get_executor(), [self = shared_from_this()] {
     Heirs heirs = self->depart();
-    if (!heirs.empty()) return hand_over_in_background(self->session_, self->sibling_, std::move(heirs));
-    remove_in_background(self->session_, self->node_.path, [sibling = self->sibling_](error_code outcome) {
-      if (sibling) sibling->on_removed(outcome);
-    });
+    auto removed = [self](error_code outcome) { self->on_removed(outcome); };
+    if (!heirs.empty())
+      return hand_over_in_background(self->session_, self->sibling_, std::move(heirs), std::move(removed));
+    remove_in_background(self->session_, self->node_.path, std::move(removed));
   });
 }
 
@@ -95,11 +112,52 @@ Awaitable<error_code> Holding::remove_for_sure(std::shared_ptr<Holding> self) {
   auto removing = heirs.empty() ? zklock::remove_for_sure(self->session_, self->node_.path)
                                 : hand_over_for_sure(self->session_, self->sibling_, std::move(heirs));
   const error_code outcome = co_await std::move(removing);
-  if (self->sibling_) self->sibling_->on_removed(outcome);
+  self->on_removed(outcome);
   co_return outcome;
 }
 
+void Holding::on_removed(error_code outcome) {
+  if (sibling_) sibling_->on_removed(outcome);
+  const bool was_gone = outcome == Error::no_node || (sibling_ && sibling_->was_misled());
+  if (was_gone && !lost_.exchange(true)) vanished_ = true;
+  conclude();
+}
+
+// ---- what is told
+
+LockEvent Holding::event(LockPhase phase) const noexcept {
+  return {.phase = phase,
+          .kind = kind_,
+          .attempt = attempt_,
+          .session = &session_,
+          .node_path = node_.path,
+          .token = token_};
+}
+
+void Holding::conclude() noexcept {
+  if (concluded_.exchange(true)) return;
+  LockEvent end = event(lost_ ? LockPhase::lost : LockPhase::released);
+  end.held = Clock::now() - granted_at_;
+  if (lost_) end.cause = cause_of_loss();
+  tell(*lock_, end);
+}
+
+std::string_view Holding::cause_of_loss() const noexcept {
+  if (vanished_) return "node_deleted";
+  switch (session_.state()) {
+    case SessionState::expired: return "session_expired";
+    case SessionState::auth_failed: return "auth_failed";
+    case SessionState::closed: return "closed";
+    case SessionState::connecting:
+    case SessionState::connected:
+    case SessionState::suspended:
+    case SessionState::read_only: break;
+  }
+  return "validity_passed";
+}
+
 Heirs Holding::depart() {
+  share_.reset();
   Heirs heirs;
   if (!sibling_) return heirs;
   if (!is_final(session_.state())) heirs = sibling_->take_heirs();
@@ -128,19 +186,28 @@ std::shared_ptr<Timer> Holding::open_gate() {
 
 // ---- how many times over
 
-Holding::Entered Holding::enter() {
+Holding::Entered Holding::enter(LockAttempt* by) {
   const Entered entered = count_.enter();
-  if (entered == Entered::yes) count_has_changed();
+  if (entered != Entered::yes) return entered;
+  count_has_changed();
+  if (by) {
+    by->entered_again(*this);
+  } else if (is_read(*lock_)) {
+    LockEvent again = event(LockPhase::entered_again);
+    again.count = count();
+    tell(*lock_, again);
+  }
   return entered;
 }
 
 bool Holding::leave() {
+  if (count() == 1) static_cast<void>(is_lost());  // what happens to the session afterwards is no loss any more
   if (!count_.leave()) {
     count_has_changed();
     return false;
   }
   renewal_.reset();
-  ended_();
+  lock_->on_end_of(owner_, kind_);
   return true;
 }
 
@@ -166,7 +233,7 @@ Awaitable<void> Holding::write_count(std::shared_ptr<Holding> self) {
 
 /// Writes over our own data only: where somebody else has written, that may be a request to revoke, which stays.
 Awaitable<error_code> Holding::write(std::shared_ptr<Holding> self, std::uint32_t count) {
-  const std::string data = format_lock_data({self->client_id_, count});
+  const std::string data = format_lock_data({self->lock_->client().client_id(), count});
   for (;;) {
     auto [error, stat] = co_await self->session_.async_set_data(self->node_.path, data, self->version_, use_tuple);
     if (!error) {
@@ -190,7 +257,9 @@ Awaitable<error_code> Holding::write(std::shared_ptr<Holding> self, std::uint32_
 }
 
 void Holding::on_data(const std::string& data) {
-  if (data == revocation_request && !revoked_.exchange(true)) wake();
+  if (data != revocation_request || revoked_.exchange(true)) return;
+  tell(*lock_, event(LockPhase::revocation_requested));
+  wake();
 }
 
 // ---- one share
@@ -200,7 +269,7 @@ LeaseState Hold::state() const noexcept { return released_ ? LeaseState::release
 Clock::time_point Hold::valid_until() const noexcept {
   const LeaseState now = state();
   const bool ours = now == LeaseState::held || now == LeaseState::suspect;
-  return ours ? holding_->session().valid_until() : Clock::time_point::min();
+  return ours ? holding_->session().valid_until() : Clock::time_point{};
 }
 
 Transaction Hold::guard() const {

@@ -1,3 +1,4 @@
+#include "limits.hpp"
 #include "lock_set.hpp"
 #include "multi_hold.hpp"
 
@@ -77,6 +78,7 @@ std::vector<InterProcessMutex> shared(const std::vector<std::reference_wrapper<c
 
 namespace detail {
 
+asio::any_io_executor serial_executor(const LockSet& locks) { return locks.client().get_executor(); }
 asio::any_io_executor callback_executor(const LockSet& locks) { return locks.client().callback_executor(); }
 
 void refuse_after_fork(const LockSet& locks) {
@@ -86,11 +88,11 @@ void refuse_after_fork(const LockSet& locks) {
 
 void start_acquire_all(std::shared_ptr<LockSet> locks, Owner owner, Patience patience, Handler<MultiLease> handler) {
   const auto serial = locks->client().get_executor();
-  const bool until = patience.kind == Patience::Kind::until;
-  const Deadline deadline = until ? Deadline{patience.deadline} : std::nullopt;
-  // The deadline is that of the whole: it cancels whichever lock is waited for.
-  auto body = acquire_all(locks, owner, until ? Patience{} : patience);
-  spawn_operation(serial, deadline, std::move(handler), std::move(body), locks);
+  const Limits limits = limits_of(patience, locks->client());
+  // The deadline is that of the whole, and of whichever lock is waited for.
+  if (limits.deadline) patience.deadline = *limits.deadline;
+  auto body = acquire_all(locks, owner, patience);
+  spawn_operation(serial, limits.deadline, std::move(handler), std::move(body), locks, limits.at_deadline);
 }
 
 }  // namespace detail
@@ -106,19 +108,31 @@ void InterProcessMultiLock::acquire() { static_cast<void>(acquire(Patience{})); 
 bool InterProcessMultiLock::acquire(Patience patience) {
   LockSet& locks = existing(locks_);
   locks.refuse_to_block();
-  auto outcome = detail::block_on<MultiLease>(locks.client().get_executor(), [&](auto token) {
-    initiate_acquire(Owner::this_thread(), patience, std::move(token));
-  });
+  const Limits limits = limits_of(patience, locks.client());
+  auto outcome = detail::block_until<MultiLease>(
+      limits.deadline, limits.at_deadline, locks.client().get_executor(),
+      [&](auto token) { initiate_acquire(Owner::this_thread(), patience, std::move(token)); });
   if (outcome.error == Error::timed_out) return false;
-  if (outcome.error) throw boost::system::system_error{outcome.error, locks.describe()};
+  if (outcome.error)
+    throw boost::system::system_error{outcome.error, explain(locks.describe(), outcome.error, locks.client())};
   locks.hand_to_thread(std::move(*outcome.value));
   return true;
 }
 
-void InterProcessMultiLock::release() {
+void InterProcessMultiLock::release() { static_cast<void>(release(Deadline{})); }
+
+bool InterProcessMultiLock::release(Deadline deadline) {
   LockSet& locks = existing(locks_);
   locks.refuse_to_block();
-  undo(locks, [](InterProcessMutex& lock) { lock.release(); });
+  bool in_time = true;
+  undo(locks, [&](InterProcessMutex& lock) {
+    if (!deadline) return lock.release();
+    const auto left = *deadline - Clock::now();
+    const bool is_over = left <= left.zero();
+    if (is_over) lock.unlock();
+    in_time &= !is_over && lock.release(left);
+  });
+  return in_time;
 }
 
 void InterProcessMultiLock::unlock() {

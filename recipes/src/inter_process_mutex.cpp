@@ -1,3 +1,4 @@
+#include "blocking_call.hpp"
 #include "contender.hpp"
 #include "contention.hpp"
 #include "participants.hpp"
@@ -14,6 +15,7 @@ using detail::existing;
 
 namespace detail {
 
+asio::any_io_executor serial_executor(const ThreadHolds& lock) { return lock.core()->client().get_executor(); }
 asio::any_io_executor callback_executor(const ThreadHolds& lock) { return lock.core()->client().callback_executor(); }
 
 void refuse_after_fork(const ThreadHolds& lock) {
@@ -24,9 +26,10 @@ void refuse_after_fork(const ThreadHolds& lock) {
 void start_acquire(std::shared_ptr<ThreadHolds> lock, LockKind kind, Owner owner, Patience patience,
                    Handler<Lease> handler) {
   const auto core = lock->core();
-  const Deadline deadline = patience.kind == Patience::Kind::until ? Deadline{patience.deadline} : std::nullopt;
-  auto body = acquire(core, owner, kind, patience.kind == Patience::Kind::try_once);
-  spawn_operation(core->client().get_executor(), deadline, std::move(handler), std::move(body), core);
+  const Limits limits = limits_of(patience, core->client());
+  auto body = acquire(core, owner, kind, limits);
+  spawn_operation(core->client().get_executor(), limits.deadline, std::move(handler), std::move(body), core,
+                  limits.at_deadline);
 }
 
 void start_participants(std::shared_ptr<ThreadHolds> lock, LockKind line, std::optional<LockKind> only,
@@ -69,24 +72,31 @@ bool InterProcessMutex::acquire(detail::Patience patience) {
     lock_->again(kind_);
     return true;
   }
-  auto outcome = detail::block_on<Lease>(
-      client.get_executor(), [&](auto token) { initiate_acquire(Owner::this_thread(), patience, std::move(token)); });
+  const Limits limits = limits_of(patience, client);
+  auto outcome = detail::block_until<Lease>(
+      limits.deadline, limits.at_deadline, client.get_executor(),
+      [&](auto token) { initiate_acquire(Owner::this_thread(), patience, std::move(token)); });
   if (outcome.error == Error::timed_out) return false;
-  if (outcome.error) fail(outcome.error, path());
+  if (outcome.error) fail(outcome.error, explain(path(), outcome.error, client));
   lock_->add(kind_, std::move(*outcome.value).into_hold());
   return true;
 }
 
-void InterProcessMutex::release() {
+void InterProcessMutex::release() { static_cast<void>(release(Deadline{})); }
+
+bool InterProcessMutex::release(Deadline deadline) {
   detail::refuse_after_fork(existing(lock_));
   const auto& client = lock_->core()->client();
   if (!lock_->held(kind_)) fail(make_error_code(Error::not_owner), path());
   if (client.blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock), path());
   const auto last = lock_->remove(kind_);
-  if (!last) return;
-  const auto outcome = detail::block_on(
-      client.get_executor(), [&](auto token) { detail::start_release(last, detail::Handler<>{std::move(token)}); });
+  if (!last) return true;
+  const auto outcome = detail::block_until<>(deadline, Error::timed_out, client.get_executor(), [&](auto token) {
+    detail::start_release(last, deadline, detail::Handler<>{std::move(token)});
+  });
+  if (outcome.error == Error::timed_out) return false;
   if (outcome.error) fail(outcome.error, path());
+  return true;
 }
 
 void InterProcessMutex::unlock() {
@@ -101,6 +111,12 @@ bool InterProcessMutex::is_owned_by_current_thread() const {
   return hold && hold->state() == LeaseState::held;
 }
 
+std::vector<Participant> InterProcessMutex::participants() const {
+  detail::refuse_after_fork(existing(lock_));
+  return detail::call_blocking<std::vector<Participant>>(lock_->core()->client(), "lock " + path(),
+                                                         [this](auto token) { async_participants(std::move(token)); });
+}
+
 std::shared_ptr<detail::Hold> InterProcessMutex::held() const {
   auto hold = existing(lock_).held(kind_);
   if (!hold) fail(make_error_code(Error::not_owner), path());
@@ -111,7 +127,7 @@ Transaction InterProcessMutex::guard() const { return held()->guard(); }
 
 Clock::time_point InterProcessMutex::valid_until() const {
   const auto hold = lock_ ? lock_->held(kind_) : nullptr;
-  return hold ? hold->valid_until() : Clock::time_point::min();
+  return hold ? hold->valid_until() : Clock::time_point{};
 }
 
 std::int64_t InterProcessMutex::fencing_token() const {

@@ -1,5 +1,7 @@
+#include "blocking_call.hpp"
 #include "thread_holds.hpp"
 
+#include <zklock/detail/existing.hpp>
 #include <zklock/path.hpp>
 #include <zklock/recipes/inter_process_read_write_lock.hpp>
 
@@ -17,5 +19,11 @@ std::shared_ptr<detail::ThreadHolds> checked(const ClientHandle& client, const s
 InterProcessReadWriteLock::InterProcessReadWriteLock(const ClientHandle& client, const std::string& path,
                                                      LockNaming naming)
     : InterProcessReadWriteLock{checked(client, path, naming)} {}
+
+std::vector<Participant> InterProcessReadWriteLock::participants() const {
+  detail::refuse_after_fork(detail::existing(write_.lock_));
+  return detail::call_blocking<std::vector<Participant>>(write_.lock_->core()->client(), "lock " + path(),
+                                                         [this](auto token) { async_participants(std::move(token)); });
+}
 
 }  // namespace zklock

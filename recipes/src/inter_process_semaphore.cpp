@@ -1,4 +1,6 @@
+#include "blocking_call.hpp"
 #include "participants.hpp"
+#include "permit_count.hpp"
 #include "permits.hpp"
 
 #include <zklock/detail/blocking.hpp>
@@ -18,6 +20,12 @@ namespace {
   throw boost::system::system_error{error, "semaphore " + path};
 }
 
+std::string describe_permits(const SemaphoreCore& semaphore) {
+  const auto& count = semaphore.count();
+  return "semaphore " + semaphore.path() +
+         (count.is_shared() ? ", its number of permits " + count.node : ", whose number of permits is fixed");
+}
+
 std::shared_ptr<SemaphoreCore> make_core(const ClientHandle& client, std::string path, PermitCount count,
                                          std::int32_t least) {
   validate_lock_path(path);
@@ -25,12 +33,8 @@ std::shared_ptr<SemaphoreCore> make_core(const ClientHandle& client, std::string
   return std::make_shared<SemaphoreCore>(client, std::move(path), std::move(count));
 }
 
-Deadline deadline_of(Patience patience) {
-  return patience.kind == Patience::Kind::until ? Deadline{patience.deadline} : std::nullopt;
-}
-
-Awaitable<Result<Lease>> acquire_permit(std::shared_ptr<SemaphoreCore> semaphore, bool try_once) {
-  auto leases = co_await acquire_permits(std::move(semaphore), 1, try_once);
+Awaitable<Result<Lease>> acquire_permit(std::shared_ptr<SemaphoreCore> semaphore, Limits limits) {
+  auto leases = co_await acquire_permits(std::move(semaphore), 1, limits);
   if (!leases) co_return leases.error();
   co_return std::move(leases->front());
 }
@@ -39,6 +43,7 @@ Awaitable<Result<Lease>> acquire_permit(std::shared_ptr<SemaphoreCore> semaphore
 
 namespace detail {
 
+asio::any_io_executor serial_executor(const SemaphoreCore& semaphore) { return semaphore.client().get_executor(); }
 asio::any_io_executor callback_executor(const SemaphoreCore& semaphore) {
   return semaphore.client().callback_executor();
 }
@@ -49,15 +54,31 @@ void refuse_after_fork(const SemaphoreCore& semaphore) {
 
 void start_acquire_permit(std::shared_ptr<SemaphoreCore> semaphore, Patience patience, Handler<Lease> handler) {
   const auto serial = semaphore->client().get_executor();
-  auto body = acquire_permit(semaphore, patience.kind == Patience::Kind::try_once);
-  spawn_operation(serial, deadline_of(patience), std::move(handler), std::move(body), std::move(semaphore));
+  const Limits limits = limits_of(patience, semaphore->client());
+  auto body = acquire_permit(semaphore, limits);
+  spawn_operation(serial, limits.deadline, std::move(handler), std::move(body), std::move(semaphore),
+                  limits.at_deadline);
 }
 
 void start_acquire_permits(std::shared_ptr<SemaphoreCore> semaphore, std::int32_t quantity, Patience patience,
                            Handler<std::vector<Lease>> handler) {
   const auto serial = semaphore->client().get_executor();
-  auto body = acquire_permits(semaphore, quantity, patience.kind == Patience::Kind::try_once);
-  spawn_operation(serial, deadline_of(patience), std::move(handler), std::move(body), std::move(semaphore));
+  const Limits limits = limits_of(patience, semaphore->client());
+  auto body = acquire_permits(semaphore, quantity, limits);
+  spawn_operation(serial, limits.deadline, std::move(handler), std::move(body), std::move(semaphore),
+                  limits.at_deadline);
+}
+
+void start_read_permits(std::shared_ptr<SemaphoreCore> semaphore, Handler<PermitNumber> handler) {
+  const auto serial = semaphore->client().get_executor();
+  auto body = read_permits(semaphore->client(), semaphore->count());
+  spawn_operation(serial, {}, std::move(handler), std::move(body), std::move(semaphore));
+}
+
+void start_set_permits(std::shared_ptr<SemaphoreCore> semaphore, PermitNumber permits, Handler<PermitNumber> handler) {
+  const auto serial = semaphore->client().get_executor();
+  auto body = write_permits(semaphore->client(), semaphore->count(), permits);
+  spawn_operation(serial, {}, std::move(handler), std::move(body), std::move(semaphore));
 }
 
 void start_permit_holders(std::shared_ptr<SemaphoreCore> semaphore, Handler<std::vector<Participant>> handler) {
@@ -97,13 +118,32 @@ std::optional<std::vector<Lease>> InterProcessSemaphore::acquire_many(std::int32
   detail::refuse_after_fork(existing(core_));
   const auto& client = core_->client();
   if (client.blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock), path());
-  auto outcome = detail::block_on<std::vector<Lease>>(
-      client.get_executor(), [&](auto token) { initiate_acquire_many(quantity, patience, std::move(token)); });
+  const Limits limits = limits_of(patience, client);
+  auto outcome = detail::block_until<std::vector<Lease>>(
+      limits.deadline, limits.at_deadline, client.get_executor(),
+      [&](auto token) { initiate_acquire_many(quantity, patience, std::move(token)); });
   if (outcome.error == Error::timed_out) return std::nullopt;
-  if (outcome.error == Error::invalid_data)
-    fail(outcome.error, path() + ", its number of permits " + core_->count().node);
-  if (outcome.error) fail(outcome.error, path());
+  if (outcome.error == Error::invalid_data) throw boost::system::system_error{outcome.error, describe_permits(*core_)};
+  if (outcome.error) fail(outcome.error, explain(path(), outcome.error, client));
   return std::move(outcome.value);
+}
+
+std::vector<Participant> InterProcessSemaphore::participants() const {
+  detail::refuse_after_fork(existing(core_));
+  return detail::call_blocking<std::vector<Participant>>(core_->client(), "semaphore " + path(),
+                                                         [this](auto token) { async_participants(std::move(token)); });
+}
+
+PermitNumber InterProcessSemaphore::permits() const {
+  detail::refuse_after_fork(existing(core_));
+  return detail::call_blocking<PermitNumber>(core_->client(), describe_permits(*core_),
+                                             [this](auto token) { async_permits(std::move(token)); });
+}
+
+PermitNumber InterProcessSemaphore::set_permits(std::int32_t number, std::int32_t version) const {
+  detail::refuse_after_fork(existing(core_));
+  return detail::call_blocking<PermitNumber>(core_->client(), describe_permits(*core_),
+                                             [&](auto token) { async_set_permits(number, version, std::move(token)); });
 }
 
 }  // namespace zklock

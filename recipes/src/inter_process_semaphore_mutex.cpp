@@ -82,14 +82,19 @@ bool InterProcessSemaphoreMutex::acquire(detail::Patience patience) {
   return true;
 }
 
-void InterProcessSemaphoreMutex::release() {
+void InterProcessSemaphoreMutex::release() { static_cast<void>(release(Deadline{})); }
+
+bool InterProcessSemaphoreMutex::release(Deadline deadline) {
   detail::refuse_after_fork(existing(semaphore_.core_));
   const auto& client = semaphore_.core_->client();
   if (client.blocking_would_deadlock()) fail(Error::would_deadlock, path());
-  Lease lease = held_->take(path());
-  const auto outcome =
-      detail::block_on(client.get_executor(), [&](auto token) { lease.async_release(std::move(token)); });
+  const auto hold = held_->take(path()).into_hold();
+  const auto outcome = detail::block_until<>(deadline, Error::timed_out, client.get_executor(), [&](auto token) {
+    detail::start_release(hold, deadline, detail::Handler<>{std::move(token)});
+  });
+  if (outcome.error == Error::timed_out) return false;
   if (outcome.error) throw boost::system::system_error{outcome.error, "lock " + path()};
+  return true;
 }
 
 void InterProcessSemaphoreMutex::unlock() {

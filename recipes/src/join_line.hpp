@@ -16,6 +16,7 @@ using Children = std::vector<std::string>;
 struct LockRequest {
   const detail::LockCore& core;
   LockKind kind;
+  const detail::LockAttempt& told;
   bool try_once;  ///< leave again at once if somebody is ahead
 };
 

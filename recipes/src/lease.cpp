@@ -1,9 +1,12 @@
 #include "holding.hpp"
 #include "lease_news.hpp"
+#include "unattended.hpp"
 #include "without_result.hpp"
 
 #include <zklock/detail/existing.hpp>
 #include <zklock/detail/steps.hpp>
+
+#include <algorithm>
 
 namespace zklock {
 
@@ -11,7 +14,7 @@ namespace detail {
 
 namespace {
 
-Awaitable<Result<Done>> release(std::shared_ptr<Hold> hold) {
+Awaitable<error_code> release(std::shared_ptr<Hold> hold) {
   const std::shared_ptr<Holding> holding = hold->shared_holding();
   const bool lost = holding->is_lost();
   if (!hold->end()) co_return make_error_code(Error::not_owner);
@@ -19,8 +22,7 @@ Awaitable<Result<Done>> release(std::shared_ptr<Hold> hold) {
   if (holding->leave()) error = co_await Holding::remove_for_sure(holding);
   if (lost || error == Error::no_node || is_final(holding->session().state()))
     co_return make_error_code(Error::lock_lost);
-  if (error) co_return error;
-  co_return Done{};
+  co_return error;
 }
 
 void start_wait(std::shared_ptr<Hold> hold, LeaseNews news, Handler<> handler) {
@@ -31,6 +33,7 @@ void start_wait(std::shared_ptr<Hold> hold, LeaseNews news, Handler<> handler) {
 
 }  // namespace
 
+asio::any_io_executor serial_executor(const Hold& hold) { return hold.holding().session().get_executor(); }
 asio::any_io_executor callback_executor(const Hold& hold) { return hold.holding().session().callback_executor(); }
 
 void refuse_after_fork(const Hold& hold) {
@@ -38,14 +41,15 @@ void refuse_after_fork(const Hold& hold) {
     throw boost::system::system_error{make_error_code(Error::used_after_fork), hold.holding().node().path};
 }
 
-void start_release(std::shared_ptr<Hold> hold, Handler<> handler) {
+/// The delete is none of those who give up waiting for it.
+void start_release(std::shared_ptr<Hold> hold, Deadline deadline, Handler<> handler) {
   const auto serial = hold->holding().session().get_executor();
-  auto finish = [handler = std::move(handler)](const std::exception_ptr& thrown, Result<Done> result) mutable {
-    const error_code error = thrown ? code_of(thrown) : result ? error_code{} : result.error();
-    asio::dispatch(asio::append(std::move(handler), error));
-  };
-  asio::post(serial, [serial, hold = std::move(hold), finish = std::move(finish)]() mutable {
-    asio::co_spawn(serial, release(std::move(hold)), std::move(finish));
+  auto waiting = Unattended::of(std::move(handler), serial);
+  asio::post(serial, [serial, deadline, hold = std::move(hold), waiting = std::move(waiting)]() mutable {
+    waiting->give_up_at(deadline, serial);
+    asio::co_spawn(serial, release(std::move(hold)), [waiting](const std::exception_ptr& thrown, error_code outcome) {
+      waiting->complete(thrown ? code_of(thrown) : outcome);
+    });
   });
 }
 
@@ -65,9 +69,8 @@ void release_in_background(const std::shared_ptr<Hold>& hold) noexcept {
 }  // namespace detail
 
 LeaseState Lease::state() const noexcept { return hold_ ? hold_->state() : LeaseState::released; }
-Clock::time_point Lease::valid_until() const noexcept {
-  return hold_ ? hold_->valid_until() : Clock::time_point::min();
-}
+Clock::time_point Lease::valid_until() const noexcept { return hold_ ? hold_->valid_until() : Clock::time_point{}; }
+Clock::duration Lease::remaining() const noexcept { return std::max(valid_until() - Clock::now(), Clock::duration{}); }
 std::int64_t Lease::fencing_token() const noexcept { return hold_ ? hold_->holding().fencing_token() : 0; }
 std::string Lease::node_path() const { return hold_ ? hold_->holding().node().path : std::string{}; }
 std::uint32_t Lease::count() const noexcept { return hold_ ? hold_->holding().count() : 0; }

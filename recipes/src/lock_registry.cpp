@@ -1,3 +1,6 @@
+#include "blocking_call.hpp"
+#include "limits.hpp"
+
 #include <zklock/detail/blocking.hpp>
 #include <zklock/detail/existing.hpp>
 #include <zklock/detail/random.hpp>
@@ -73,19 +76,35 @@ Awaitable<Result<std::vector<Participant>>> participants(Registry registry, std:
   co_return std::move(line);
 }
 
+/// Of each try.
+detail::Patience patience_of(const LockOptions& options) {
+  return options.wait == options.wait.max() ? detail::Patience{} : detail::Patience::of(options.wait);
+}
+
+/// When the last try has ended for certain; nothing: nobody can say.
+Deadline until_the_last(const LockOptions& options, const Limits& of_a_try) {
+  using Seconds = std::chrono::duration<double>;
+  if (!of_a_try.deadline || options.tries < 1) return std::nullopt;
+  const Seconds a_try = *of_a_try.deadline - Clock::now();
+  return after(options.tries * a_try + (options.tries - 1) * Seconds{options.max_interval});
+}
+
 /// The lease, or nothing if the time is up.
-std::optional<Lease> blocking_lock(const Registry& registry, std::string_view name, Isolation isolation,
+std::optional<Lease> blocking_lock(const Registry& registry, Owner owner, std::string_view name, Isolation isolation,
                                    LockOptions options) {
   refuse_after_fork(existing(registry));
   const std::string path = registry->path_of(name);
   const auto fail = [&](error_code error) { throw boost::system::system_error{error, "lock " + path}; };
   if (registry->client().blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock));
-  auto outcome = detail::block_on<Lease>(registry->client().get_executor(), [&](auto token) {
-    detail::start_registry_lock(registry, Owner::this_thread(), std::string{name}, isolation, options,
-                                detail::Handler<Lease>{std::move(token)});
-  });
+  const Limits of_a_try = limits_of(patience_of(options), registry->client());
+  auto outcome = detail::block_until<Lease>(
+      until_the_last(options, of_a_try), of_a_try.at_deadline, registry->client().get_executor(), [&](auto token) {
+        detail::start_registry_lock(registry, owner, std::string{name}, isolation, options,
+                                    detail::Handler<Lease>{std::move(token)});
+      });
   if (outcome.error == Error::timed_out) return std::nullopt;
-  if (outcome.error) fail(outcome.error);
+  if (outcome.error)
+    throw boost::system::system_error{outcome.error, explain("lock " + path, outcome.error, registry->client())};
   return std::move(outcome.value);
 }
 
@@ -93,6 +112,7 @@ std::optional<Lease> blocking_lock(const Registry& registry, std::string_view na
 
 namespace detail {
 
+asio::any_io_executor serial_executor(const RegistryCore& registry) { return registry.client().get_executor(); }
 asio::any_io_executor callback_executor(const RegistryCore& registry) { return registry.client().callback_executor(); }
 
 void refuse_after_fork(const RegistryCore& registry) {
@@ -129,15 +149,23 @@ InterProcessReadWriteLock LockRegistry::read_write_lock(std::string_view name) c
   return {existing(core_).client(), core_->path_of(name)};
 }
 
-Lease LockRegistry::lock(std::string_view name, Isolation isolation, LockOptions options) const {
-  auto lease = blocking_lock(core_, name, isolation, options);
+Lease LockRegistry::lock(Owner owner, std::string_view name, Isolation isolation, LockOptions options) const {
+  auto lease = blocking_lock(core_, owner, name, isolation, options);
   if (!lease)
     throw boost::system::system_error{make_error_code(Error::timed_out), "lock " + existing(core_).path_of(name)};
   return std::move(*lease);
 }
 
-std::optional<Lease> LockRegistry::try_lock(std::string_view name, Isolation isolation, LockOptions options) const {
-  return blocking_lock(core_, name, isolation, options);
+std::optional<Lease> LockRegistry::try_lock(Owner owner, std::string_view name, Isolation isolation,
+                                            LockOptions options) const {
+  return blocking_lock(core_, owner, name, isolation, options);
+}
+
+std::vector<Participant> LockRegistry::participants(std::string_view name) const {
+  refuse_after_fork(existing(core_));
+  return detail::call_blocking<std::vector<Participant>>(
+      core_->client(), "lock " + core_->path_of(name),
+      [&](auto token) { async_participants(std::string{name}, std::move(token)); });
 }
 
 }  // namespace zklock

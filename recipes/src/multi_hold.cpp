@@ -1,5 +1,7 @@
 #include "multi_hold.hpp"
 
+#include "unattended.hpp"
+
 #include <algorithm>
 
 namespace zklock {
@@ -57,16 +59,21 @@ Awaitable<error_code> MultiHold::give_back(std::shared_ptr<MultiHold> self) {
   co_return failed == releases->outcomes.end() ? error_code{} : *failed;
 }
 
+asio::any_io_executor serial_executor(const MultiHold& holds) { return holds.locks().client().get_executor(); }
 asio::any_io_executor callback_executor(const MultiHold& holds) { return holds.locks().client().callback_executor(); }
 
 void refuse_after_fork(const MultiHold& holds) { refuse_after_fork(holds.locks()); }
 
-void start_release_all(std::shared_ptr<MultiHold> holds, Handler<> handler) {
+void start_release_all(std::shared_ptr<MultiHold> holds, Deadline deadline, Handler<> handler) {
   const auto serial = holds->locks().client().get_executor();
-  auto finish = [handler = std::move(handler)](const std::exception_ptr& thrown, error_code error) mutable {
-    asio::dispatch(asio::append(std::move(handler), thrown ? code_of(thrown) : error));
-  };
-  asio::co_spawn(serial, MultiHold::give_back(std::move(holds)), std::move(finish));
+  auto waiting = Unattended::of(std::move(handler), serial);
+  asio::post(serial, [serial, deadline, holds = std::move(holds), waiting = std::move(waiting)]() mutable {
+    waiting->give_up_at(deadline, serial);
+    auto finish = [waiting](const std::exception_ptr& thrown, error_code outcome) {
+      waiting->complete(thrown ? code_of(thrown) : outcome);
+    };
+    asio::co_spawn(serial, MultiHold::give_back(std::move(holds)), std::move(finish));
+  });
 }
 
 }  // namespace detail

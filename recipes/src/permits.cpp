@@ -4,6 +4,7 @@
 #include "contender.hpp"
 #include "contention.hpp"
 #include "place_in_line.hpp"
+#include "room_watch.hpp"
 
 #include <zklock/client_id.hpp>
 #include <zklock/detail/retry_loop.hpp>
@@ -16,6 +17,7 @@
 namespace zklock {
 
 using detail::Hold;
+using detail::LockAttempt;
 using detail::SemaphoreCore;
 
 namespace {
@@ -31,6 +33,7 @@ struct PermitRequest {
   const SemaphoreCore& semaphore;
   std::int32_t quantity;
   bool try_once;  ///< give up at once if too few are free
+  const LockAttempt& told;
 };
 
 bool are_all_there(const Places& places) {
@@ -75,47 +78,12 @@ Awaitable<Result<Children>> join(Session session, const std::string& directory, 
   }
 }
 
-/// Sleeps until one of the watches fires; one may be none.
-Awaitable<error_code> wait_for_either(Session session, Watch& one, std::optional<Watch>& other) {
-  const auto gate = std::make_shared<Timer>(session.get_executor(), Clock::time_point::max());
-  const auto follow = [&](Watch& watch) {
-    watch.async_wait(
-        asio::bind_executor(session.get_executor(), [gate](error_code, const WatchEvent&) { gate->cancel(); }));
-  };
-  follow(one);
-  if (other) follow(*other);
-  co_await gate->async_wait(use_tuple);
-  const auto cancellation = co_await asio::this_coro::cancellation_state;
-  const bool cancelled = cancellation.cancelled() != asio::cancellation_type::none;
-  co_return cancelled ? make_error_code(asio::error::operation_aborted) : error_code{};
-}
-
-/// Sleeps until our nodes may be permits, being too many by what was seen last. Only the holder of the mutex comes
-/// here, so that a permit that is given back wakes one client.
-Awaitable<error_code> wait_for_room(Session session, const SemaphoreCore& semaphore, const Children& own,
-                                    std::int32_t permits) {
-  std::optional<Watch> count_watch;
-  if (semaphore.count().is_shared()) {
-    auto [error, read, watch] = co_await session.async_get_data_and_watch(semaphore.count().node, use_tuple);
-    if (error == Error::no_node) co_return error_code{};
-    if (is_retryable(error)) co_return co_await wait_connected(session);
-    if (error) co_return error;
-    if (parse_count(read.data) != permits) co_return error_code{};
-    count_watch.emplace(std::move(watch));
-  }
-  auto [error, listed, watch] = co_await session.async_get_children_and_watch(semaphore.leases()->path(), use_tuple);
-  if (error == Error::no_node) co_return error_code{};
-  if (is_retryable(error)) co_return co_await wait_connected(session);
-  if (error) co_return error;
-  if (admit(listed.names, own, permits) != Admission::full) co_return error_code{};
-  co_return co_await wait_for_either(session, watch, count_watch);
-}
-
 using Granted = std::vector<CreateResult>;
 
 /// One attempt, on the session of the mutex: whatever happens to that, the attempt shares it. The mutex is given back
 /// once our nodes are permits, or certainly gone.
 Awaitable<Result<Granted>> attempt(Session session, PermitRequest request, std::shared_ptr<const Lease> mutex) {
+  RoomWatch room{session, request.semaphore, mutex->node_path()};
   const SemaphoreCore& semaphore = request.semaphore;
   const std::string& directory = semaphore.leases()->path();
   const std::string data = format_lock_data({semaphore.client().client_id(), 1});
@@ -140,10 +108,12 @@ Awaitable<Result<Granted>> attempt(Session session, PermitRequest request, std::
     if (admission == Admission::granted) break;
     if (request.try_once) co_return make_error_code(Error::timed_out);
 
-    if (const error_code error = co_await wait_for_room(session, semaphore, own, *permits)) co_return error;
+    request.told.waits(session, places.front().node().path, {});
+    if (const error_code error = co_await room.wait(own, *permits)) co_return error;
     // A wake-up is a hint: whether the session still lives is known only from an answer to a request sent after it
-    // (docs/faults.md 45).
-    children = co_await list_children_fresh(session, directory);
+    // (docs/faults.md 45), and so is whether we still have the mutex.
+    if (!room.is_mutex_lost()) children = co_await list_children_fresh(session, directory);
+    if (room.is_mutex_lost()) co_return make_error_code(Error::lock_lost);
   }
   if (const error_code dead = co_await prove_alive(session)) co_return dead;
   Granted granted;
@@ -155,10 +125,12 @@ bool is_valid(std::int32_t quantity, const PermitCount& count) {
   return quantity >= 1 && quantity <= most_at_once && (count.is_shared() || quantity <= count.number);
 }
 
-std::vector<Lease> to_leases(const SemaphoreCore& semaphore, const Session& session, Granted granted) {
+std::vector<Lease> to_leases(const SemaphoreCore& semaphore, const Session& session, Granted granted,
+                             LockAttempt& told) {
   std::vector<Lease> leases;
   for (CreateResult& node : granted) {
-    auto holding = semaphore.leases()->hold(Owner::make(), LockKind::permit, session, std::move(node));
+    auto holding = semaphore.leases()->hold(Owner::make(), LockKind::permit, session, std::move(node), told);
+    told.granted(*holding);
     leases.emplace_back(std::make_shared<Hold>(std::move(holding)));
   }
   return leases;
@@ -167,22 +139,24 @@ std::vector<Lease> to_leases(const SemaphoreCore& semaphore, const Session& sess
 }  // namespace
 
 Awaitable<Result<std::vector<Lease>>> acquire_permits(std::shared_ptr<SemaphoreCore> semaphore, std::int32_t quantity,
-                                                      bool try_once) {
+                                                      Limits limits) {
   if (!is_valid(quantity, semaphore->count())) co_return make_error_code(Error::invalid_permits);
-  detail::RetryLoop loop{semaphore->client(), "acquire", semaphore->locks()->path()};
+  const auto cancellation = co_await asio::this_coro::cancellation_state;
+  LockAttempt told{*semaphore->leases(), LockKind::permit, limits, cancellation};
+  detail::RetryLoop loop{semaphore->client(), "acquire", semaphore->locks()->path(), limits.deadline};
   for (;;) {
     const auto connected = co_await loop.session();
-    if (!connected) co_return connected.error();
-    auto first_in_line = co_await acquire(semaphore->locks(), Owner::make(), LockKind::mutex, try_once);
-    if (!first_in_line) co_return first_in_line.error();  // has been tried again as often as may be
+    if (!connected) co_return told.failed(connected.error());
+    auto first_in_line = co_await acquire(semaphore->locks(), Owner::make(), LockKind::mutex, limits);
+    if (!first_in_line) co_return told.failed(first_in_line.error());  // has been tried again as often as may be
     auto hold = std::move(*first_in_line).into_hold();
     const Session session = hold->holding().session();
     auto mutex = std::make_shared<const Lease>(std::move(hold));
-    auto attempting = attempt(session, PermitRequest{*semaphore, quantity, try_once}, std::move(mutex));
+    auto attempting = attempt(session, PermitRequest{*semaphore, quantity, limits.try_once, told}, std::move(mutex));
     auto granted = co_await std::move(attempting);
-    if (granted) co_return to_leases(*semaphore, session, std::move(*granted));
-    if (!may_start_over(granted.error())) co_return granted.error();
-    if (const error_code error = co_await loop.next(granted.error())) co_return error;
+    if (granted) co_return to_leases(*semaphore, session, std::move(*granted), told);
+    if (!may_start_over(granted.error())) co_return told.failed(granted.error());
+    if (const error_code error = co_await loop.next(granted.error())) co_return told.failed(error);
   }
 }
 

@@ -5,18 +5,9 @@
 #include <zklock/detail/steps.hpp>
 #include <zklock/path.hpp>
 
-#include <boost/uuid/random_generator.hpp>
-#include <boost/uuid/uuid_io.hpp>
-
 namespace zklock {
 
 namespace {
-
-std::string protected_name(std::string_view marker) {
-  std::string name = "_c_" + boost::uuids::to_string(boost::uuids::random_generator{}()) + "-";
-  name += marker;
-  return name;
-}
 
 using Company = std::shared_ptr<const void>;  // of a coroutine, to its end
 
@@ -24,9 +15,8 @@ Awaitable<void> remove(Session session, std::string path, Company) {
   co_await remove_for_sure(std::move(session), std::move(path));
 }
 
-Awaitable<void> find_and_remove(Session session, std::string directory, std::string prefix, Company) {
-  auto found = co_await find_own_node(session, directory, prefix);
-  if (found && !found->path.empty()) co_await remove_for_sure(session, found->path);
+Awaitable<void> find_and_remove(Session session, ProtectedPath path, Company) {
+  co_await find_and_remove(std::move(session), std::move(path));
 }
 
 }  // namespace
@@ -35,12 +25,18 @@ Awaitable<void> find_and_remove(Session session, std::string directory, std::str
 struct PlaceInLine::State : std::enable_shared_from_this<State> {
   enum class Phase { idle, requested, in_line, failed, kept };
 
+  State(Session s, std::string_view directory, std::string_view m, std::string d, std::string n)
+      : session{std::move(s)},
+        path{directory, std::string{m} + n},
+        marker{m},
+        data{std::move(d)},
+        mode{n.empty() ? CreateMode::ephemeral_sequential : CreateMode::ephemeral} {}
+
   Session session;
-  std::string directory;
+  ProtectedPath path;
   std::string_view marker;
-  std::string prefix;
   std::string data;
-  std::string number;
+  CreateMode mode;
   Company company = {};
   Phase phase = Phase::idle;
   error_code error = {};
@@ -71,20 +67,13 @@ struct PlaceInLine::State : std::enable_shared_from_this<State> {
     if (phase == Phase::in_line)
       spawn_detached(session.get_executor(), remove(session, node.path, std::move(leaving)));
     else if (phase == Phase::failed && outcome_of(error) == Outcome::ambiguous)
-      spawn_detached(session.get_executor(), find_and_remove(session, directory, prefix, std::move(leaving)));
+      spawn_detached(session.get_executor(), find_and_remove(session, path, std::move(leaving)));
   }
 };
 
 PlaceInLine::PlaceInLine(Session session, std::string directory, std::string_view marker, std::string data,
                          std::string number)
-    : state_{std::make_shared<State>()} {
-  state_->session = std::move(session);
-  state_->directory = std::move(directory);
-  state_->marker = marker;
-  state_->prefix = protected_name(marker);
-  state_->data = std::move(data);
-  state_->number = std::move(number);
-}
+    : state_{std::make_shared<State>(std::move(session), directory, marker, std::move(data), std::move(number))} {}
 
 PlaceInLine::~PlaceInLine() { state_->leave(); }
 
@@ -103,8 +92,7 @@ void PlaceInLine::request() {
   }
   state_->error = make_error_code(Error::connection_loss);  // what is known of it until the answer is there
   state_->session.async_create(
-      join_path(state_->directory, state_->prefix + state_->number), state_->data,
-      state_->number.empty() ? CreateMode::ephemeral_sequential : CreateMode::ephemeral,
+      state_->path.path(), state_->data, state_->mode,
       asio::bind_executor(state_->session.get_executor(), [state = state_, number = ++state_->requests](
                                                               error_code error, CreateResult result) {
         // Where a link broke unnoticed, the answer may come after the node was looked for, and asked for again.
@@ -123,7 +111,7 @@ Awaitable<error_code> PlaceInLine::answered() {
 }
 
 Awaitable<error_code> PlaceInLine::recover() {
-  auto found = co_await find_own_node(state_->session, state_->directory, state_->prefix);
+  auto found = co_await find_own_node(state_->session, state_->path);
   if (!found) co_return found.error();
   if (found->path.empty()) {
     state_->phase = State::Phase::idle;  // certainly not there

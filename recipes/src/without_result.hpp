@@ -14,11 +14,8 @@ using Done = std::monostate;
 /// The erased handlers of such operations take no value.
 inline Handler<Done> without_result(Handler<> handler) {
   auto slot = asio::get_associated_cancellation_slot(handler);
-  auto executor = asio::get_associated_executor(handler);
   return asio::bind_cancellation_slot(
-      slot, asio::bind_executor(executor, [handler = std::move(handler)](error_code error, Done) mutable {
-        std::move(handler)(error);
-      }));
+      slot, [handler = std::move(handler)](error_code error, Done) mutable { std::move(handler)(error); });
 }
 
 }  // namespace zklock::detail

@@ -48,12 +48,12 @@ inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise)
   return value ? std::strtoull(value, nullptr, 10) : otherwise;
 }
 
-inline void check_exploration(const testing::Scenario& scenario, std::size_t pairs) {
-  const std::uint64_t stride = from_environment("ZKLOCK_EXPLORE_STRIDE", 1);
-  const testing::ExplorationReport report =
-      testing::explore(scenario, {.seed = from_environment("ZKLOCK_EXPLORE_SEED", 1),
-                                  .pairs = from_environment("ZKLOCK_EXPLORE_PAIRS", pairs / stride),
-                                  .stride = stride});
+inline void check_exploration(const testing::Scenario& scenario, std::size_t pairs,
+                              testing::ExplorationOptions options = {}) {
+  options.seed = from_environment("ZKLOCK_EXPLORE_SEED", 1);
+  options.stride = from_environment("ZKLOCK_EXPLORE_STRIDE", 1);
+  options.pairs = from_environment("ZKLOCK_EXPLORE_PAIRS", pairs / options.stride);
+  const testing::ExplorationReport report = testing::explore(scenario, options);
   INFO(report);
   CHECK(report);
   CHECK(report.steps > 3);

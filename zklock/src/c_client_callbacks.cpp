@@ -2,6 +2,7 @@
 #include "c_client_calls.hpp"
 #include "c_client_driver.hpp"
 #include "c_client_multi.hpp"
+#include "library_line.hpp"
 
 #include <spdlog/spdlog.h>
 #include <zookeeper/zookeeper.h>
@@ -113,9 +114,28 @@ void CClientDriver::Callbacks::on_watch_removed(int rc, const void* id) noexcept
 }
 
 void CClientDriver::Callbacks::log(const char* line) noexcept {
-  if (current_ && current_->options_.logger)
-    current_->options_.logger->warn("zklock: session={:#x} zookeeper: {}",
-                                    static_cast<std::uint64_t>(current_->credentials_.id), line);
+  if (!current_) return;
+  current_->note_trouble(without_origin(line));
+  current_->log_line(line);
+}
+
+void CClientDriver::log_line(std::string_view line) {
+  if (!options_.logger || !options_.logger->should_log(spdlog::level::warn)) return;
+  const auto held_back = log_limit_.admit(Clock::now());
+  if (!held_back) return;
+  log_lines_.emplace_back(without_stamp(line));
+  if (*held_back > 0) log_lines_.back() += " (" + std::to_string(*held_back) + " lines before it held back)";
+}
+
+/// While nobody can be reached the library says so several times a second: the rest is a number, and the last of that
+/// comes with the connection.
+void CClientDriver::write_log() noexcept {
+  if (link_ == LinkState::connected)
+    if (const std::size_t held_back = log_limit_.take_held_back())
+      log_lines_.push_back(std::to_string(held_back) + " lines held back");
+  if (log_lines_.empty()) return;
+  for (const std::string& line : std::exchange(log_lines_, {}))
+    options_.logger->warn("zklock: session={:#x} zookeeper: {}", static_cast<std::uint64_t>(credentials_.id), line);
 }
 
 }  // namespace zklock

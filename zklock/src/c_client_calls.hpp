@@ -2,30 +2,40 @@
 #pragma once
 
 #include "c_client_driver.hpp"
+#include "library_lock.hpp"
 
 #include <zookeeper/zookeeper.h>
 
-#include <mutex>
+#include <optional>
+#include <string_view>
 
 namespace zklock {
 
 /// Marks whose call into the library is under way on this thread: its callbacks find their driver by it. One call at a
 /// time in the whole process, since the library keeps a request counter and a text buffer in static variables (4.9);
 /// but for a close on its own thread, which may take seconds, and can at worst skip a number. Calls do not nest.
+///
+/// What the library has logged is written afterwards: a sink that takes its time keeps no other client waiting.
 class CClientDriver::CallScope {
  public:
-  explicit CallScope(CClientDriver* driver) : lock_{one_at_a_time_} { current_ = driver; }
-  ~CallScope() { current_ = nullptr; }
+  explicit CallScope(CClientDriver* driver) : driver_{driver} {
+    lock_.emplace();
+    current_ = driver;
+  }
+  ~CallScope() {
+    current_ = nullptr;
+    lock_.reset();
+    if (driver_) driver_->write_log();
+  }
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
  private:
-  static inline std::mutex one_at_a_time_;
-  std::lock_guard<std::mutex> lock_;
+  CClientDriver* driver_;
+  std::optional<LibraryLock> lock_;
 };
 
-/// What the library calls: each copies, finds the request by its id, and queues. No user code runs inside, but for the
-/// sinks of the caller's logger.
+/// What the library calls: each copies, finds the request by its id, and queues. No user code runs inside.
 struct CClientDriver::Callbacks {
   static void on_session(zhandle_t*, int type, int state, const char* path, void* context) noexcept;
   static void on_watch(zhandle_t*, int type, int state, const char* path, void* context) noexcept;
@@ -47,6 +57,13 @@ inline void* to_context(std::uint64_t id) noexcept {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(id));  // NOLINT(performance-no-int-to-ptr)
 }
 inline std::uint64_t to_id(const void* context) noexcept { return reinterpret_cast<std::uintptr_t>(context); }
+
+/// A line of the library's without what stands before it: time, process, level, function and line of its source.
+[[nodiscard]] inline std::string_view without_origin(std::string_view line) noexcept {
+  const auto level = line.find(":ZOO_");
+  const auto colon = level == std::string_view::npos ? level : line.find(": ", level + 1);
+  return colon == std::string_view::npos ? line : line.substr(colon + 2);
+}
 
 /// The server's number as an error_code; 0 is success. It knows no positive ones: those would read as errors of our
 /// own.

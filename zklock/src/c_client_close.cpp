@@ -7,7 +7,9 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <thread>
@@ -22,22 +24,37 @@ namespace zklock {
 namespace {
 
 using namespace std::chrono_literals;
-using Multis = std::vector<std::shared_ptr<MultiCall>>;
 
-constexpr auto close_limit = 5s;  // the library's own is 4.5 s (124)
+constexpr std::size_t reply_size = 20;  // of one without a body: length, xid, zxid, error
 
-/// Reads what the server still sends until it ends the connection, as it does when it has ended the session. A socket
-/// that is closed with something unread resets the connection, and the request to end the session is lost with
-/// whatever the server has not read by then (125).
-void see_off(int socket, Clock::time_point deadline) {
-  std::array<char, 65536> answers{};
+/// What the server has to say to the request to end the session, whose number we do not know; it says nothing after it.
+/// Any answer without a body reads the same. So a server that dies, or loses the link, between the answer to a delete
+/// made just before and this one is misunderstood, and what the session has stays for its time. Only the library knows
+/// how many answers are due before, and where in the stream they begin.
+bool is_acknowledgement(const std::array<unsigned char, reply_size>& reply) {
+  const bool has_no_body = reply[0] == 0 && reply[1] == 0 && reply[2] == 0 && reply[3] == 16;
+  const bool answers_a_request = reply[4] < 0x80;  // events and pings have negative numbers
+  return has_no_body && answers_a_request &&
+         std::all_of(reply.begin() + 16, reply.end(), [](auto b) { return b == 0; });
+}
+
+/// Reads what the server still sends until it ends the connection, as it does when it has ended the session: true if
+/// the last it said is that. A socket that is closed with something unread resets the connection, and the request to
+/// end the session is lost with whatever the server has not read by then (125).
+bool see_off(int socket, Clock::time_point deadline) {
+  std::array<unsigned char, reply_size> last{};
+  std::array<unsigned char, 65536> answers{};
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
     pollfd readable{.fd = socket, .events = POLLIN, .revents = 0};
-    if (left <= 0ms || ::poll(&readable, 1, static_cast<int>(left.count())) <= 0) break;
-    if (::recv(socket, answers.data(), answers.size(), 0) <= 0) break;
+    if (left <= 0ms || ::poll(&readable, 1, static_cast<int>(left.count())) <= 0) return false;
+    const auto count = ::recv(socket, answers.data(), answers.size(), 0);
+    if (count <= 0) return count == 0 && is_acknowledgement(last);
+    const auto fresh = std::min(static_cast<std::size_t>(count), last.size());
+    std::shift_left(last.begin(), last.end(), static_cast<std::ptrdiff_t>(fresh));
+    std::copy_n(answers.begin() + count - static_cast<std::ptrdiff_t>(fresh), fresh,
+                last.end() - static_cast<std::ptrdiff_t>(fresh));
   }
-  ::close(socket);
 }
 
 using EventDescriptor = asio::posix::basic_stream_descriptor<asio::any_io_executor>;
@@ -56,26 +73,22 @@ void when_signalled(std::shared_ptr<EventDescriptor> descriptor, std::function<v
 }
 
 /// Waits for the server, so it has a thread to itself. The thread touches neither the driver nor its executor, which
-/// may be gone by then: it writes to an eventfd that the driver waits on. `socket`: another descriptor of the
-/// library's, if the server is to be heard to its end, or -1.
-void close_elsewhere(zhandle_t* handle, int socket, Multis multis, asio::any_io_executor executor,
-                     std::function<void()> closed) {
+/// may be gone by then: it writes to an eventfd that the driver waits on.
+void close_elsewhere(std::function<void()> close, asio::any_io_executor executor, std::function<void()> closed) {
   const int done = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   const int signal = ::fcntl(done, F_DUPFD_CLOEXEC, 0);
   if (done < 0 || signal < 0) {  // out of descriptors: the close then holds up the loop, but happens
     if (done >= 0) ::close(done);
     if (signal >= 0) ::close(signal);
-    if (socket >= 0) ::close(socket);
-    zookeeper_close(handle);
+    close();
     asio::post(executor, std::move(closed));
     return;
   }
   when_signalled(std::make_shared<EventDescriptor>(std::move(executor), done), std::move(closed));
   const BlockSignals blocked;
-  const auto close_and_tell = [handle, socket, signal, multis = std::move(multis)] {
-    const auto deadline = Clock::now() + close_limit;
-    zookeeper_close(handle);
-    if (socket >= 0) see_off(socket, deadline);
+  auto close_and_tell = [close = std::move(close), signal]() mutable {
+    close();
+    close = {};  // before the driver hears of it
     ::eventfd_write(signal, 1);
     ::close(signal);
   };
@@ -88,40 +101,100 @@ void close_elsewhere(zhandle_t* handle, int socket, Multis multis, asio::any_io_
 
 }  // namespace
 
+struct CClientDriver::Farewell {
+  explicit Farewell(int s) : socket{s} {}
+  ~Farewell() {
+    if (socket >= 0) ::close(socket);
+  }
+  Farewell(const Farewell&) = delete;
+  Farewell& operator=(const Farewell&) = delete;
+
+  const int socket;  // another descriptor of the library's, if the server is to be heard to its end, or -1
+  std::atomic<bool> heard{false};
+};
+
 void CClientDriver::close(CloseMode mode, error_code reason, std::function<void()> closed) {
   if (closed) when_closed_.push_back(std::move(closed));
   if (!end_) end(reason);
   poke();  // what has ended is to be delivered
-  if (mode != CloseMode::when_reachable) return let_go(mode);
-  if (stopped_) return let_go(CloseMode::abortive);
+  if (mode == CloseMode::graceful) hurry();
+  if (closing_ == Closing::done) return asio::post(executor_, [self = shared_from_this()] { self->finish(); });
+  if (closing_ == Closing::telling) return mode == CloseMode::abortive ? cut_short() : void();
+  closing_ = Closing::looking;
+  const bool has_session = credentials_.id != 0 && !stopped_;
+  if (mode == CloseMode::abortive || !has_session) return let_go(CloseMode::abortive);
   if (connected()) return let_go(CloseMode::graceful);
-  retiring_ = true;
 }
 
 void CClientDriver::abandon() {
   if (!end_) end(make_error_code(Error::closing));
+  readiness_.shut_down();  // else our destructor waits for the server (124)
   stop();
+  close_limit_.cancel();
   while (!inbox_.empty()) deliver();
   when_closed_.clear();
 }
 
 /// Gives the handle back to the library.
 void CClientDriver::let_go(CloseMode mode) {
-  const int socket = mode == CloseMode::graceful && connected() ? readiness_.duplicate() : -1;
+  const bool tells = mode == CloseMode::graceful && connected();
+  if (!tells) close_by_ = Clock::now();  // nobody is looked for any more
+  farewell_ = std::make_shared<Farewell>(tells ? readiness_.duplicate() : -1);
   if (mode == CloseMode::abortive) readiness_.shut_down();
   stop();
-  retiring_ = false;
-  auto closed = [self = shared_from_this()] { self->on_closed(); };
-  if (zhandle_t* handle = std::exchange(handle_, nullptr)) {
-    ++closes_;
-    close_elsewhere(handle, socket, std::move(unanswered_multis_), executor_, std::move(closed));
-  } else if (closes_ == 0) {
-    asio::post(executor_, std::move(closed));
-  }
+  closing_ = Closing::telling;
+  auto closed = [self = shared_from_this()] { self->on_let_go(); };
+  zhandle_t* handle = std::exchange(handle_, nullptr);
+  if (!handle) return asio::post(executor_, std::move(closed));
+  auto close = [handle, farewell = farewell_, multis = std::move(unanswered_multis_)] {
+    const auto deadline = Clock::now() + zklock::close_limit;
+    zookeeper_close(handle);
+    if (farewell->socket >= 0) farewell->heard = see_off(farewell->socket, deadline);
+  };
+  unanswered_multis_.clear();
+  close_elsewhere(std::move(close), executor_, std::move(closed));
 }
 
-void CClientDriver::on_closed() {
-  closes_ = 0;
+/// A connection that was lost before the server's answer says nothing about the session: by its number it is looked for
+/// again.
+void CClientDriver::on_let_go() {
+  const bool heard = std::exchange(farewell_, nullptr)->heard;
+  if (heard || Clock::now() >= close_by_) return finish();
+  closing_ = Closing::looking;
+  stopped_ = false;
+  link_ = LinkState::disconnected;
+  connecting_since_ = Clock::time_point::max();
+  armed_state_ = 0;
+  back_off(HandshakeLimit::Failure::other);
+  poke();
+}
+
+/// There is a time to be done now: no pause that has grown, and no patience with one server, may take all of it.
+void CClientDriver::hurry() {
+  if (hurries()) return;
+  failures_ = 0;
+  not_before_ = {};
+  close_by_ = Clock::now() + zklock::close_limit;
+  close_limit_.expires_at(close_by_);
+  close_limit_.async_wait([weak = weak_from_this()](error_code error) {
+    if (const auto self = weak.lock(); self && !error) self->cut_short();
+  });
+}
+
+void CClientDriver::cut_short() {
+  if (closing_ == Closing::looking) return let_go(CloseMode::abortive);
+  close_by_ = Clock::now();
+  if (farewell_ && farewell_->socket >= 0) ::shutdown(farewell_->socket, SHUT_RDWR);
+}
+
+void CClientDriver::finish() {
+  closing_ = Closing::done;
+  close_limit_.cancel();
+  if (!inbox_.empty())  // first what has ended
+    return asio::post(executor_, [self = shared_from_this()] {
+      self->deliver();
+      self->finish();
+    });
   for (const auto& closed : std::exchange(when_closed_, {})) closed();
 }
 

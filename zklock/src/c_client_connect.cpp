@@ -2,12 +2,16 @@
 #include "c_client_calls.hpp"
 #include "c_client_driver.hpp"
 
+#include <zklock/detail/random.hpp>
+
 #include <boost/asio/ip/tcp.hpp>
 #include <spdlog/spdlog.h>
 #include <zookeeper/zookeeper.h>
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
+#include <utility>
 
 namespace zklock {
 
@@ -15,13 +19,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr Clock::duration first_back_off = 20ms;
-
-/// An even list makes the library skip servers for ever (118): repeat one.
-std::string odd_list(const std::vector<std::string>& servers) {
+std::string joined(const std::vector<std::string>& addresses) {
   std::string list;
-  for (const std::string& server : servers) list += (list.empty() ? "" : ",") + server;
-  return servers.size() % 2 == 0 ? list + "," + servers.front() : list;
+  for (const std::string& address : addresses) list += (list.empty() ? "" : ",") + address;
+  return list;
 }
 
 }  // namespace
@@ -32,9 +33,12 @@ void CClientDriver::open() {
   servers_changed_ = false;
   const CallScope scope{this};
   zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);  // the whole process's, so not one client's to choose
-  handle_ = zookeeper_init2(odd_list(options_.servers).c_str(), &Callbacks::on_session,
-                            static_cast<int>(options_.session_timeout.count()), nullptr, nullptr, ZOO_NO_LOG_CLIENTENV,
-                            &Callbacks::log);
+  addresses_ = odd_list(options_.servers, random_bits());
+  clientid_t session{.client_id = credentials_.id, .passwd = {}};  // of a session that is to be closed
+  std::copy(credentials_.password.begin(), credentials_.password.end(), std::begin(session.passwd));
+  handle_ = zookeeper_init2(joined(addresses_).c_str(), &Callbacks::on_session,
+                            static_cast<int>(options_.session_timeout.count()), session.client_id ? &session : nullptr,
+                            nullptr, ZOO_NO_LOG_CLIENTENV, &Callbacks::log);
   if (!handle_) return;
   zoo_set_servers_resolution_delay(handle_, -1);  // else each turn looks names up (120)
   for (const AuthInfo& auth : options_.auth)      // before the first connection: later it may corrupt the stream (131)
@@ -60,35 +64,47 @@ std::string CClientDriver::connected_server() const {
   return peer.address().to_string() + ":" + std::to_string(peer.port());
 }
 
+/// Nothing is gained by giving up an attempt at a server that is in the new list, too.
+bool CClientDriver::tries_listed_server() const {
+  return connecting() && std::ranges::find(options_.servers, current_server()) != options_.servers.end();
+}
+
+/// "address:port" of the server that is tried. The library writes it into a buffer that all its handles share.
+std::string CClientDriver::current_server() const {
+  const CallScope nobody_is_called{nullptr};
+  const char* server = zoo_get_current_server(handle_);
+  return server ? server : "";
+}
+
 /// The library does nothing about a list of the same addresses with other ports (119), so it is led over a list that
 /// has none of them; nothing is connected meanwhile.
 void CClientDriver::move_to_new_servers() {
   servers_changed_ = false;
   const CallScope scope{this};
   zoo_set_servers(handle_, "255.255.255.255:1");
-  zoo_set_servers(handle_, odd_list(options_.servers).c_str());
+  addresses_ = odd_list(options_.servers, random_bits());
+  zoo_set_servers(handle_, joined(addresses_).c_str());
 }
 
-/// After the first failure the next server is tried at once; after that we wait, longer each time and never in step
-/// with others (81, 118).
-void CClientDriver::back_off() {
+void CClientDriver::back_off(HandshakeLimit::Failure failure) {
   readiness_.disarm();
-  Clock::duration wait = 1ms;
-  if (failures_ > 0) {
-    const Clock::duration cap = std::max<Clock::duration>(session_timeout_ / 10, first_back_off);
-    const auto ceiling = std::min(first_back_off * (1 << std::min(failures_ - 1, 10)), cap);
-    wait = ceiling / 2 +
-           std::chrono::nanoseconds{std::uniform_int_distribution<std::int64_t>{0, (ceiling / 2).count()}(random_)};
-  }
-  ++failures_;
-  not_before_ = Clock::now() + wait;
+  handshake_.on_failure(failure, addresses_.size());
+  const Clock::duration jitter = hurries() ? 0ms : options_.reconnect_jitter;
+  not_before_ = Clock::now() + wait_to_connect(++failures_, jitter, time_to_connect(), random_bits());
 }
 
-/// One server that takes the connection and says nothing must not cost the session: the library itself would wait for
-/// 2/3 of it (134).
-Clock::duration CClientDriver::connect_limit() const {
-  const std::size_t addresses = options_.servers.size() | 1;  // see odd_list
-  return session_timeout_ / (2 * addresses);
+/// What pauses and patience are a part of.
+Clock::duration CClientDriver::time_to_connect() const {
+  return hurries() ? std::min<Clock::duration>(session_timeout_, close_limit) : session_timeout_;
+}
+
+Clock::duration CClientDriver::connect_limit() const { return handshake_.limit(time_to_connect(), addresses_.size()); }
+
+/// What follows from our giving up a handshake, and that there is a pause, is no cause.
+void CClientDriver::note_trouble(std::string_view cause) {
+  if (!options_.on_trouble || cause.starts_with("Delaying connection") || std::exchange(gave_up_handshake_, false))
+    return;
+  options_.on_trouble(std::string{cause});
 }
 
 bool CClientDriver::connect_is_overdue() {
@@ -96,6 +112,8 @@ bool CClientDriver::connect_is_overdue() {
   if (options_.logger)
     options_.logger->warn("zklock: session={:#x} a server did not finish the handshake in time, trying the next",
                           static_cast<std::uint64_t>(credentials_.id));
+  note_trouble("it took the connection, but is silent; is it a ZooKeeper server?");
+  gave_up_handshake_ = true;
   connecting_since_ = Clock::time_point::max();
   readiness_.shut_down();
   return readiness_.armed();

@@ -21,6 +21,7 @@ thread_local CClientDriver* CClientDriver::current_ = nullptr;
 namespace {
 
 constexpr int packets_per_turn = 64;
+constexpr std::size_t events_per_turn = 64;
 
 }  // namespace
 
@@ -31,7 +32,7 @@ CClientDriver::CClientDriver(asio::any_io_executor executor, DriverOptions optio
       watches_{options_.max_buffer / 2},
       readiness_{executor, [this](int bits) { ready(bits); }},
       timer_{executor},
-      random_{std::random_device{}()} {}
+      close_limit_{executor} {}
 
 CClientDriver::~CClientDriver() {
   if (!handle_) return;
@@ -61,13 +62,13 @@ void CClientDriver::poke() {
   });
 }
 
-void CClientDriver::ready(int bits) {
+void CClientDriver::ready(int bits, HandshakeLimit::Failure failure) {
   if (stopped_) return;
   const auto self = shared_from_this();
   const int rc = process(bits);
   const bool failed = rc != ZOK && rc != ZNOTHING && !connected();
   observe();
-  if (failed) back_off();
+  if (failed) back_off(failure);
   deliver();
   turn();
 }
@@ -104,11 +105,11 @@ void CClientDriver::turn() {
     if (options_.logger)
       options_.logger->error("zklock: session={:#x} the ZooKeeper client cannot be set up: errno {}",
                              static_cast<std::uint64_t>(credentials_.id), errno);
-    back_off();
+    back_off(HandshakeLimit::Failure::other);
     return schedule(not_before_);
   }
-  if (connect_is_overdue()) return ready(readable | writable);
-  if (servers_changed_ && !connected()) move_to_new_servers();
+  if (connect_is_overdue()) return ready(readable | writable, HandshakeLimit::Failure::overdue);
+  if (servers_changed_ && !connected() && !tries_listed_server()) move_to_new_servers();
 
   int socket = -1;
   int interest = 0;
@@ -117,7 +118,7 @@ void CClientDriver::turn() {
   observe();
   if (stopped_) return;
   if (rc != ZOK) {  // the outputs mean nothing (121)
-    back_off();
+    back_off(HandshakeLimit::Failure::other);
     schedule(not_before_);
   } else {
     const int state = zoo_state(handle_);
@@ -183,12 +184,13 @@ void CClientDriver::observe() {
   note_sent(Clock::now());
   if (handshake_began != Clock::time_point::max()) contact_.add_handshake(handshake_began);
   failures_ = 0;
+  handshake_.on_connected();
   not_before_ = {};
   const clientid_t* id = zoo_client_id(handle_);
   credentials_.id = id->client_id;
   std::copy(std::begin(id->passwd), std::end(id->passwd), credentials_.password.begin());
   session_timeout_ = std::chrono::milliseconds{zoo_recv_timeout(handle_)};
-  if (retiring_) let_go(CloseMode::graceful);
+  if (closing_ == Closing::looking) let_go(CloseMode::graceful);
 }
 
 /// Hands over what the callbacks have queued. A turn follows, so requests made in here need no poke; if a handler
@@ -211,8 +213,8 @@ void CClientDriver::deliver() {
     states_.pop_front();
     if (listener) listener->on_link_state(state);
   }
-  // What is queued meanwhile, requests that fail at once for example, waits for the next turn: nobody can keep us here.
-  for (std::size_t left = inbox_.size(); left > 0 && !inbox_.empty(); --left) {
+  // The rest, and what is queued meanwhile, waits for the next turn: nobody can keep us here, nor can a crowd.
+  for (std::size_t left = std::min(inbox_.size(), events_per_turn); left > 0 && !inbox_.empty(); --left) {
     Event event = std::move(inbox_.front());
     inbox_.pop_front();
     if (event.sink) {
@@ -233,13 +235,14 @@ void CClientDriver::die(int rc) {
   if (!end_) end(make_error_code(refused ? Error::auth_failed : Error::session_expired));
   stop();
   poke();
-  if (retiring_) let_go(CloseMode::abortive);  // nothing is left to close at the server
+  if (closing_ == Closing::looking) let_go(CloseMode::abortive);  // nothing is left to close at the server
 }
 
 void CClientDriver::stop() {
   stopped_ = true;
   readiness_.disarm();
   timer_.cancel();
+  timer_at_ = Clock::time_point::max();
 }
 
 // ---- time

@@ -3,7 +3,9 @@
 // The library's event-loop contract is in docs/driver.md; numbers in comments are those of docs/faults.md.
 #pragma once
 
+#include "connect_policy.hpp"
 #include "driver.hpp"
+#include "log_limit.hpp"
 #include "readiness.hpp"
 #include "registry.hpp"
 #include "watch_table.hpp"
@@ -11,8 +13,8 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
-#include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 struct _zhandle;
@@ -52,6 +54,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
     WatchEventType type{};
   };
   struct Callbacks;  // what the library calls
+  struct Farewell;   // what is shared with the thread that closes
   class CallScope;   // around each call into the library
 
   // requests (c_client_requests.cpp)
@@ -67,27 +70,37 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   void drop_watch(WatchTable::Id entry);
   void removed_watch(RequestId removal, int rc);
   void end(error_code reason);
+  void log_line(std::string_view line);
+  void write_log() noexcept;
 
   // the end (c_client_close.cpp)
   void let_go(CloseMode mode);
-  void on_closed();
+  void on_let_go();
+  void hurry();
+  void cut_short();
+  void finish();
 
   // the loop (c_client_driver.cpp)
   void open();
   void poke();
-  void ready(int bits);
+  void ready(int bits, HandshakeLimit::Failure failure = HandshakeLimit::Failure::other);
   int process(int bits);
   [[nodiscard]] bool at_ping_reply() const;
   void turn();
   int ask_interest(int& socket, int& interest, Clock::time_point& due);
+  [[nodiscard]] bool tries_listed_server() const;
   void move_to_new_servers();
   [[nodiscard]] std::string connected_server() const;
+  [[nodiscard]] std::string current_server() const;
   void stop();
   void observe();
   void deliver();
   void die(int rc);
-  void back_off();
+  void back_off(HandshakeLimit::Failure failure);
   bool connect_is_overdue();
+  void note_trouble(std::string_view cause);
+  [[nodiscard]] bool hurries() const noexcept { return close_by_ != Clock::time_point::max(); }
+  [[nodiscard]] Clock::duration time_to_connect() const;
   [[nodiscard]] Clock::duration connect_limit() const;
   void schedule(Clock::time_point due);
   void stay_awake();
@@ -100,6 +113,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
 
   asio::any_io_executor executor_;
   DriverOptions options_;
+  std::vector<std::string> addresses_;  // the library's: those of the options, and one more if they are even
   bool servers_changed_ = false;
   std::weak_ptr<LinkListener> listener_;
   _zhandle* handle_ = nullptr;
@@ -114,6 +128,8 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   std::deque<Event> inbox_;
   std::deque<LinkState> states_;
   LinkState link_ = LinkState::disconnected;
+  LogLimit log_limit_;
+  std::vector<std::string> log_lines_;  // of the library's, to be written when its call has returned
 
   SocketReadiness readiness_;
   int armed_state_ = 0;
@@ -123,7 +139,8 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   Clock::time_point not_before_{};  // the back-off: no connection attempt earlier
   Clock::time_point connecting_since_ = Clock::time_point::max();
   int failures_ = 0;
-  std::minstd_rand random_;
+  bool gave_up_handshake_ = false;
+  HandshakeLimit handshake_;
 
   // What the server is known to have heard from us: when it was sent.
   Clock::time_point last_sent_{};
@@ -133,10 +150,15 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   bool poked_ = false;
   bool awake_ = false;
   bool delivering_ = false;
-  error_code end_{};       // no more requests; they complete with it
-  bool stopped_ = false;   // no more turns
-  bool retiring_ = false;  // only waits for a connection to close the session over
-  int closes_ = 0;         // under way
+  error_code end_{};      // no more requests; they complete with it
+  bool stopped_ = false;  // no more turns
+
+  // While it closes it looks for a server, tells it, and looks again if it has not been heard, until the time is up.
+  enum class Closing { not_yet, looking, telling, done };
+  Closing closing_ = Closing::not_yet;
+  std::shared_ptr<Farewell> farewell_;  // while it tells
+  Clock::time_point close_by_ = Clock::time_point::max();
+  Timer close_limit_;
   std::vector<std::function<void()>> when_closed_;
 };
 

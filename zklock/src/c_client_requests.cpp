@@ -35,7 +35,7 @@ Driver::RequestId CClientDriver::submit(Request request, std::shared_ptr<ReplySi
 error_code CClientDriver::send(Request& request, RequestId id, WatchTable::Id watch_entry) {
   if (end_) return end_;
   // The library would keep it for later, and might then not know what became of it.
-  if (!connected()) return make_error_code(Error::connection_loss);
+  if (!connected()) return make_error_code(Error::not_connected);
   readiness_.cork();  // a turn follows, in which it is let go
   const int rc = call(request, id, watch_entry);
   if (rc == ZOK) note_sent(requests_.find(id)->sent);
@@ -139,8 +139,8 @@ void CClientDriver::end(error_code reason) {
 // ---- giving watches up
 // ---------------------------------------------------------------------------------------------------
 
+/// Its event may be in the inbox, among thousands: the sink knows that nobody wants it.
 void CClientDriver::forget_watch(const WatchSink& watch) {
-  std::erase_if(inbox_, [&](const Event& event) { return event.watch.get() == &watch; });
   if (const auto entry = watches_.forget(watch)) drop_watch(*entry);
 }
 

@@ -7,9 +7,14 @@
 #include <zklock/detail/existing.hpp>
 #include <zklock/path.hpp>
 
+#include <boost/asio/append.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/system/system_error.hpp>
+
+#include <algorithm>
 
 namespace zklock {
 
@@ -29,7 +34,9 @@ ClientConfig validated(ClientConfig config) {
   if (config.operation_timeout < 0ms) refuse(Error::invalid_timeout, "operation_timeout must not be negative");
   if (config.sessions < 1 || config.sessions > 64) refuse(Error::bad_arguments, "sessions must be 1 to 64");
   if (config.max_retries_per_second < 1) refuse(Error::bad_arguments, "max_retries_per_second must be positive");
+  if (config.max_outstanding < 1) refuse(Error::bad_arguments, "max_outstanding must be positive");
   if (config.busy_poll < 0us || config.busy_poll > 1ms) refuse(Error::bad_arguments, "busy_poll must be 0 to 1 ms");
+  if (config.reconnect_jitter < 0ms) refuse(Error::bad_arguments, "reconnect_jitter must not be negative");
   if (config.max_buffer < 1'024 || config.max_buffer > INT32_MAX)
     refuse(Error::bad_arguments, "max_buffer must be 1 KiB to 2 GiB");
   for (const AuthInfo& auth : config.auth)
@@ -38,6 +45,7 @@ ClientConfig validated(ClientConfig config) {
   for (const AuthInfo& auth : config.auth)
     if (auth.scheme.size() + auth.credential.size() + 64 > config.max_buffer)
       refuse(Error::payload_too_large, "auth larger than max_buffer");
+  config.reconnect_jitter = std::min<std::chrono::milliseconds>(config.reconnect_jitter, 24h);  // as nanoseconds, too
   config.retry.validate();
   if (!config.codec) config.codec = std::make_shared<GzipCodec>();
   if (config.client_id.empty()) config.client_id = make_client_id();
@@ -75,6 +83,11 @@ bool ClientHandle::blocking_would_deadlock() const noexcept {
   return ref_ && ref_->runtime()->blocking_would_deadlock();
 }
 bool ClientHandle::in_forked_child() const noexcept { return ref_ && ref_->runtime()->in_forked_child(); }
+
+std::string ClientHandle::connection_trouble() const {
+  detail::refuse_after_fork(existing(ref_));
+  return ref_->trouble();
+}
 
 ClientHandle ClientHandle::using_namespace(std::string name) const {
   if (!name.empty() && !name.starts_with('/')) name.insert(name.begin(), '/');
@@ -147,10 +160,10 @@ bool ClientHandle::wait_connected(std::chrono::milliseconds wait) const {
   if (blocking_would_deadlock()) refuse(Error::would_deadlock, "wait_connected on the client's own thread");
   const Deadline deadline = after(wait);
   for (const auto& keeper : ref_->keepers()) {
-    const auto outcome = detail::block_on<Session>(get_executor(), [&](auto token) {
+    const auto outcome = detail::block_until<Session>(deadline, Error::timed_out, get_executor(), [&](auto token) {
       keeper->await_session(deadline, {}, detail::Handler<Session>{std::move(token)});
     });
-    if (outcome.error == Error::connection_loss) return false;
+    if (outcome.error == Error::not_connected || outcome.error == Error::timed_out) return false;
     if (outcome.error) throw boost::system::system_error{outcome.error, "wait_connected"};
   }
   return true;
@@ -158,6 +171,7 @@ bool ClientHandle::wait_connected(std::chrono::milliseconds wait) const {
 
 namespace detail {
 
+asio::any_io_executor serial_executor(const ClientCore& client) { return client.runtime()->serial(); }
 asio::any_io_executor callback_executor(const ClientCore& client) { return client.runtime()->callback_executor(); }
 void refuse_after_fork(const ClientCore& client) { client.runtime()->refuse_after_fork(); }
 
@@ -225,6 +239,8 @@ void Client::close_with(void (*start)(detail::ClientRef, detail::Handler<>)) {
     return;
   }
   detail::block_on(get_executor(), [&](auto token) { start(ref_, detail::Handler<>{std::move(token)}); });
+  // What has failed is told by way of the lane.
+  detail::block_on(ref_->lane(), [&](auto token) { asio::post(asio::append(std::move(token), error_code{})); });
   runtime->flush();
 }
 

@@ -3,6 +3,7 @@
 #include "c_client_driver.hpp"
 #include "delivery.hpp"
 
+#include <boost/asio/dispatch.hpp>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -16,21 +17,38 @@ ClientCore::ClientCore(std::shared_ptr<Runtime> runtime, ClientConfig config, Dr
       config_{std::move(config)},
       target_{parse_connect_string(config_.connect_string)},
       make_driver_{std::move(make_driver)},
-      retries_{Clock::duration{1s} / config_.max_retries_per_second, config_.max_retries_per_second} {}
+      lane_{std::make_shared<Lane>(runtime_->serial())},
+      retry_turns_{std::make_shared<RetryTurns>(runtime_, config_.max_retries_per_second)} {}
+
+ClientCore::Place::Place(std::shared_ptr<ClientCore> core) noexcept : core_{std::move(core)} {
+  if (core_->outstanding_.fetch_add(1) < core_->config_.max_outstanding) return;
+  --core_->outstanding_;
+  core_.reset();
+}
+
+void ClientCore::Place::leave() noexcept {
+  if (const auto core = std::exchange(core_, nullptr)) --core->outstanding_;
+}
 
 void ClientCore::start() {
   const SessionConfig session{config_.session_timeout, config_.max_buffer, config_.acl_provider, config_.logger};
-  const DriverOptions driver{
-      {}, config_.session_timeout, config_.auth, config_.max_buffer, config_.logger, config_.busy_poll};
+  const DriverOptions driver{{},
+                             config_.session_timeout,
+                             config_.auth,
+                             config_.max_buffer,
+                             config_.logger,
+                             config_.busy_poll,
+                             config_.reconnect_jitter};
   for (std::size_t i = 0; i < config_.sessions; ++i)
-    keepers_.push_back(std::make_shared<SessionKeeper>(runtime_, SessionKeeper::Config{session, driver, make_driver_},
-                                                       [weak = weak_from_this()](ConnectionState state) {
-                                                         if (const auto self = weak.lock()) self->on_state(state);
-                                                       }));
+    keepers_.push_back(std::make_shared<SessionKeeper>(
+        runtime_, SessionKeeper::Config{session, driver, make_driver_, config_.connect_string, lane()},
+        [weak = weak_from_this()](ConnectionState state) {
+          if (const auto self = weak.lock()) self->on_state(state);
+        }));
   servers_ = std::make_shared<ServerList>(runtime_->serial(), config_.logger,
                                           [weak = weak_from_this()](const ServerList::Addresses& addresses) {
                                             const auto self = weak.lock();
-                                            if (!self || self->closing_) return;
+                                            if (!self || self->closed_) return;
                                             for (const auto& keeper : self->keepers_) keeper->set_servers(addresses);
                                           });
   runtime_->at_end_of_context(weak_from_this(), [weak = weak_from_this()] {
@@ -43,6 +61,12 @@ void ClientCore::set_servers(std::vector<HostPort> servers) {
   asio::dispatch(runtime_->serial(), [self = shared_from_this(), servers = std::move(servers)]() mutable {
     self->servers_->set(std::move(servers));
   });
+}
+
+std::string ClientCore::trouble() const {
+  for (const auto& keeper : keepers_)
+    if (std::string text = keeper->trouble(); !text.empty()) return text;
+  return {};
 }
 
 SessionKeeper& ClientCore::keeper_of(std::string_view server_path) const noexcept {
@@ -82,8 +106,12 @@ void ClientCore::on_state(ConnectionState state) {
 void ClientCore::close(CloseMode mode, Handler<> handler) {
   if (closed_) return deliver_later(*runtime_, std::move(handler), error_code{});
   close_waiters_.push_back(std::move(handler));
-  if (std::exchange(closing_, true)) return;
-  servers_->close();
+  if (std::exchange(closing_, true)) {
+    if (mode == CloseMode::abortive)
+      for (const auto& keeper : keepers_) keeper->cut_short();
+    return;
+  }
+  retry_turns_->close();
   open_keepers_ = keepers_.size();
   for (const auto& keeper : keepers_)
     keeper->close(mode, [self = shared_from_this()] {
@@ -94,6 +122,7 @@ void ClientCore::close(CloseMode mode, Handler<> handler) {
 void ClientCore::abandon() {
   closing_ = closed_ = true;
   servers_->close();
+  retry_turns_->abandon();
   for (const auto& keeper : keepers_) keeper->abandon();
   states_.publish(ConnectionState::closed);
   close_waiters_.clear();
@@ -101,6 +130,7 @@ void ClientCore::abandon() {
 
 void ClientCore::finish_close() {
   closed_ = true;
+  servers_->close();
   states_.publish(ConnectionState::closed);
   // Each brings us along: the last one may be all that keeps the threads.
   for (Handler<>& handler : std::exchange(close_waiters_, {}))

@@ -1,7 +1,8 @@
 // What all handles on one Client share.
 #pragma once
 
-#include "rate_limit.hpp"
+#include "lane.hpp"
+#include "retry_turns.hpp"
 #include "runtime.hpp"
 #include "server_list.hpp"
 #include "session_keeper.hpp"
@@ -11,6 +12,8 @@
 #include <zklock/connect_string.hpp>
 #include <zklock/detail/shelf.hpp>
 
+#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,8 +34,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
   /// The executor has come to its end, and nothing runs any more: lets go of every handler, so that none keeps us
   /// alive.
   void abandon();
-  /// A retry's turn, which is now or later.
-  [[nodiscard]] Clock::time_point take_retry_turn() { return retries_.take_turn(Clock::now()); }
+  [[nodiscard]] RetryTurns& retry_turns() noexcept { return *retry_turns_; }
+  /// Where the client's own operations run, on the serial executor.
+  [[nodiscard]] asio::any_io_executor lane() const { return lane_->executor(); }
 
   // any thread
   [[nodiscard]] const ClientConfig& config() const noexcept { return config_; }
@@ -44,6 +48,25 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
   [[nodiscard]] Shelf& shelf() noexcept { return shelf_; }
   [[nodiscard]] const std::vector<std::shared_ptr<SessionKeeper>>& keepers() const noexcept { return keepers_; }
   void set_servers(std::vector<HostPort> servers);
+  /// Why some session is not connected; empty: all are.
+  [[nodiscard]] std::string trouble() const;
+
+  /// One operation's place among those that may be under way.
+  class Place {
+   public:
+    Place() noexcept = default;
+    explicit Place(std::shared_ptr<ClientCore> core) noexcept;
+    ~Place() { leave(); }
+    Place(Place&&) noexcept = default;
+    Place& operator=(Place&&) = delete;
+    /// False: there is none.
+    [[nodiscard]] explicit operator bool() const noexcept { return core_ != nullptr; }
+    /// It is another operation's to take.
+    void leave() noexcept;
+
+   private:
+    std::shared_ptr<ClientCore> core_;
+  };
 
  private:
   void on_state(ConnectionState state);
@@ -53,7 +76,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
   ClientConfig config_;
   ConnectString target_;
   DriverFactory make_driver_;
-  RateLimit retries_;
+  std::shared_ptr<Lane> lane_;
+  std::shared_ptr<RetryTurns> retry_turns_;
+  std::atomic<std::size_t> outstanding_{0};
   Shelf shelf_;
   std::shared_ptr<ServerList> servers_;
   std::vector<std::shared_ptr<SessionKeeper>> keepers_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client_core.hpp"
+#include "delivery.hpp"
 
 #include <zklock/detail/retry_loop.hpp>
 #include <zklock/detail/spawn.hpp>
@@ -16,24 +17,41 @@ namespace zklock::detail {
 template <class... Results>
 using Outcomes = std::tuple<Results...>;
 
-/// A handler of several results as one of a tuple.
+/// A handler of several results as one of a tuple. The operation has left its place by the time it is called.
 template <class... Results>
-Handler<Outcomes<Results...>> as_one(Handler<Results...> handler) {
+Handler<Outcomes<Results...>> as_one(ClientCore::Place place, Handler<Results...> handler) {
   auto slot = asio::get_associated_cancellation_slot(handler);
-  auto executor = asio::get_associated_executor(handler);
-  return asio::bind_cancellation_slot(
-      slot, asio::bind_executor(executor, [handler = std::move(handler)](error_code error,
-                                                                         Outcomes<Results...> results) mutable {
-        std::apply([&](auto&&... each) { std::move(handler)(error, std::move(each)...); }, std::move(results));
-      }));
+  return asio::bind_cancellation_slot(slot, [place = std::move(place), handler = std::move(handler)](
+                                                error_code error, Outcomes<Results...> results) mutable {
+    place.leave();
+    std::apply([&](auto&&... each) { std::move(handler)(error, std::move(each)...); }, std::move(results));
+  });
 }
 
 /// Runs the operation's body, for at most the client's operation_timeout.
 template <class... Results>
-void run(const ClientRef& client, Handler<Results...> handler, Awaitable<Result<Outcomes<Results...>>> body) {
-  spawn_operation(client->runtime()->serial(), after(client->config().operation_timeout), as_one(std::move(handler)),
-                  std::move(body), client.core());
+void run_at(ClientCore::Place place, const ClientRef& client, Handler<Results...> handler,
+            Awaitable<Result<Outcomes<Results...>>> body) {
+  spawn_operation(client->lane(), after(client->config().operation_timeout),
+                  as_one(std::move(place), std::move(handler)), std::move(body), client.core());
 }
+
+/// The same, if there is a place for it among the operations under way.
+template <class... Results>
+void run(const ClientRef& client, Handler<Results...> handler, Awaitable<Result<Outcomes<Results...>>> body) {
+  ClientCore::Place place{client.core()};
+  if (place) return run_at(std::move(place), client, std::move(handler), std::move(body));
+  deliver_later(*client->runtime(), std::move(handler), make_error_code(Error::too_many_operations), Results{}...);
+}
+
+/// The loop of an operation that run() runs.
+class Tries : public RetryLoop {
+ public:
+  Tries(const ClientHandle& client, std::string_view operation, const std::string& path)
+      : RetryLoop{client, operation, path, after(client.config().operation_timeout)} {
+    use_slots();
+  }
+};
 
 /// The data as the codec makes them; invalid_data for whatever it throws that is no error of its own.
 template <class Recode>
@@ -69,8 +87,9 @@ inline constexpr int most_rounds = 16;  // of what others undo again at once (do
 inline Awaitable<void> pause_in_background(ClientHandle client, int round) {
   const Clock::duration wait =
       std::min<Clock::duration>(std::chrono::milliseconds{100 << std::min(round, 10)}, std::chrono::seconds{10});
-  Timer timer{client.get_executor(), std::max(Clock::now() + wait, client.ref()->take_retry_turn())};
+  Timer timer{client.get_executor(), wait};
   co_await timer.async_wait(use_tuple);
+  co_await client.ref()->retry_turns().async_take(Deadline{}, use_tuple);
 }
 
 /// Completes an operation that a session does in one step, and that may be repeated without harm.
@@ -79,7 +98,7 @@ template <class... Results, class Step>
 Awaitable<Result<Outcomes<Results...>>> repeat(ClientRef client, std::string_view operation, std::string path,
                                                Step step) {
   const ClientHandle handle{client};
-  for (RetryLoop loop{handle, operation, path};;) {
+  for (Tries loop{handle, operation, path};;) {
     const auto session = co_await loop.session();
     if (!session) co_return session.error();
     auto outcome = co_await step(*session);

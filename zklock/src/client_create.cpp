@@ -1,33 +1,29 @@
 // Client::async_create: with parents, with protection, and not twice.
 #include "client_coroutines.hpp"
 #include "doubt.hpp"
+#include "request_checks.hpp"
 
+#include <zklock/detail/protected_path.hpp>
 #include <zklock/detail/steps.hpp>
 #include <zklock/path.hpp>
 
-#include <boost/uuid/random_generator.hpp>
-#include <boost/uuid/uuid_io.hpp>
+#include <optional>
 
 namespace zklock::detail {
 
 namespace {
 
-/// "/jobs/n-" as "/jobs/_c_<uuid>-n-": Curator's form, so that its clients find their way.
-std::string protected_path(const std::string& path) {
-  std::string name = "_c_" + boost::uuids::to_string(boost::uuids::random_generator{}()) + "-";
-  name += node_name(path);
-  return join_path(parent_path(path), name);
+/// Only what may be asked for has a name to protect; the rest is refused before it is sent.
+std::optional<ProtectedPath> protection(const std::string& path, const CreateOptions& options) {
+  const Request request{.operation = Operation::create, .path = path, .mode = options.node().mode};
+  if (!options.is_protected() || has_path_flaw(request)) return std::nullopt;
+  return ProtectedPath{path};
 }
 
-Awaitable<void> find_and_remove(ClientHandle client, std::string path, CreateMode mode) {
+Awaitable<void> remove_protected(ClientHandle client, std::string path, ProtectedPath name) {
   for (int round = 0;; ++round) {
     const auto [no_session, session] = co_await client.async_session(path, Deadline{}, use_tuple);
-    if (no_session) co_return;
-    auto found = co_await find_node(session, std::string{parent_path(path)}, std::string{node_name(path)}, mode);
-    error_code error = found ? error_code{} : found.error();
-    if (found && found->path.empty()) co_return;
-    if (found) error = co_await remove_for_sure(session, found->path);
-    if (!may_try_again(error)) co_return;
+    if (no_session || !may_try_again(co_await find_and_remove(session, name))) co_return;
     co_await pause_in_background(client, round);
   }
 }
@@ -36,40 +32,43 @@ Awaitable<void> find_and_remove(ClientHandle client, std::string path, CreateMod
 class Creation {
  public:
   Creation(ClientRef client, std::string path, std::string data, CreateOptions options)
-      : client_{std::move(client)}, path_{std::move(path)}, data_{std::move(data)}, options_{std::move(options)} {
-    if (options_.is_protected() && !find_path_flaw(path_)) path_ = protected_path(path_);
-  }
+      : client_{std::move(client)},
+        asked_{std::move(path)},
+        data_{std::move(data)},
+        options_{std::move(options)},
+        protected_{protection(asked_, options_)},
+        path_{protected_ ? protected_->path() : asked_} {}
   /// A protected node that may have been made, and that nobody will hear of, is deleted.
   ~Creation() {
-    if (options_.is_protected() && in_doubt_)
-      spawn_detached(client_.get_executor(), find_and_remove(client_, path_, options_.node().mode));
+    if (protected_ && in_doubt_) spawn_detached(client_.get_executor(), remove_protected(client_, asked_, *protected_));
   }
   Creation(const Creation&) = delete;
   Creation& operator=(const Creation&) = delete;
 
   Awaitable<Result<CreateResult>> run() {
-    for (RetryLoop loop{client_, "create", path_};;) {
+    for (Tries loop{client_, "create", asked_};;) {
       const auto session = co_await loop.session();
       if (!session) co_return doubt_.end(session.error());
       auto result = co_await attempt(*session);
       if (result) co_return std::move(result);
       const error_code error = result.error();
       doubt_.note(error);
-      if (judged_ || !may_try_again(error) || cannot_tell()) co_return doubt_.end(error);
+      if (!may_try_again(error) || might_be_made_twice()) co_return doubt_.end(error);
       if (const error_code final_error = co_await loop.next(error)) co_return doubt_.end(final_error);
     }
   }
 
  private:
-  /// Without protection nobody can tell which sequential node is ours.
-  [[nodiscard]] bool cannot_tell() const noexcept {
-    return in_doubt_ && is_sequential(options_.node().mode) && !options_.is_protected();
+  /// A node that an earlier try has made may be gone again: whoever was to find it has. Another one would be one too
+  /// many, unless the options say that what counts is that there is one.
+  [[nodiscard]] bool might_be_made_twice() const noexcept {
+    const bool as_good = options_.is_idempotent() || options_.set_version();
+    return in_doubt_ && !protected_ && (is_sequential(options_.node().mode) || !as_good);
   }
 
   Awaitable<Result<CreateResult>> attempt(Session session) {
-    if (in_doubt_ && options_.is_protected()) {
-      auto found = co_await find_node(session, std::string{parent_path(path_)}, std::string{node_name(path_)},
-                                      options_.node().mode);
+    if (in_doubt_ && protected_) {
+      auto found = co_await take_own(session);
       if (!found) co_return found.error();
       in_doubt_ = false;
       doubt_ = {};
@@ -83,13 +82,27 @@ class Creation {
       if (error == Error::no_node && round < most_rounds && wants_parents(round)) {
         error = co_await create_missing(session);
         if (error && error != Error::no_node) co_return error;
-      } else if (error == Error::node_exists && (doubt_ || options_.is_idempotent() || options_.set_version())) {
+      } else if (error == Error::node_exists && (options_.is_idempotent() || options_.set_version())) {
         auto taken = co_await take_existing(session);
         if (taken || taken.error() != Error::no_node || round >= most_rounds) co_return std::move(taken);
       } else {
         co_return error;
       }
     }
+  }
+
+  /// What an earlier try has made; no path: nothing. What it has made on a session that is over is about to go, and may
+  /// be in the way.
+  Awaitable<Result<CreateResult>> take_own(Session session) {
+    auto found = co_await find_nodes(session, *protected_);
+    if (!found) co_return found.error();
+    for (CreateResult& node : *found)
+      if (!is_ephemeral(options_.node().mode) || node.stat.ephemeral_owner == session.id()) co_return std::move(node);
+    for (const CreateResult& node : *found) {
+      const error_code error = co_await remove_for_sure(session, node.path);
+      if (error && error != Error::no_node) co_return error;
+    }
+    co_return CreateResult{};
   }
 
   /// The namespace's own node is made when something is first created in it.
@@ -116,23 +129,21 @@ class Creation {
       CreateResult existing{path_, node.stat};
       co_return existing;
     }
-    if (!options_.set_version()) {
-      judged_ = true;
-      co_return make_error_code(Error::node_exists);
-    }
+    if (!options_.set_version()) co_return make_error_code(Error::node_exists);
     auto [not_set, stat] = co_await session.async_set_data(path_, data_, *options_.set_version(), use_tuple);
     if (not_set) co_return not_set;
     CreateResult replaced{path_, stat};
     co_return replaced;
   }
 
-  ClientHandle client_{ClientRef{}};
-  std::string path_;
+  ClientHandle client_;
+  std::string asked_;
   std::string data_;
   CreateOptions options_;
+  std::optional<ProtectedPath> protected_;
+  std::string path_;       // what the server is asked for
   bool in_doubt_ = false;  // whether the last try has made a node
   Doubt doubt_;            // whether any has, of those that protection does not find again
-  bool judged_ = false;    // another try would learn no more
 };
 
 Awaitable<Result<Outcomes<CreateResult>>> create(ClientRef client, std::string path, std::string data,

@@ -34,7 +34,7 @@ Awaitable<error_code> remove_once(Session session, std::string path, RemoveOptio
 Awaitable<Result<Outcomes<>>> remove(ClientRef client, std::string path, RemoveOptions options) {
   const ClientHandle handle{client};
   Doubt doubt;
-  for (RetryLoop loop{handle, "remove", path};;) {
+  for (Tries loop{handle, "remove", path};;) {
     const auto session = co_await loop.session();
     if (!session) co_return doubt.end(session.error());
     const error_code error = co_await remove_once(*session, path, options);
@@ -70,7 +70,10 @@ class Guarantee {
   Guarantee(const Guarantee&) = delete;
   Guarantee& operator=(const Guarantee&) = delete;
 
-  void note(error_code error) { answered_ = !error || outcome_of(error) == Outcome::not_applied; }
+  /// By the server: that it was not sent, or not taken, is no answer.
+  void note(error_code error) {
+    answered_ = !error || (outcome_of(error) == Outcome::not_applied && !is_retryable(error));
+  }
 
  private:
   ClientRef client_;
@@ -89,7 +92,9 @@ Awaitable<Result<Outcomes<>>> remove_with_guarantee(ClientRef client, std::strin
 }  // namespace
 
 void start_client_remove(ClientRef client, std::string path, RemoveOptions options, Handler<> handler) {
-  run(client, std::move(handler), remove_with_guarantee(client, std::move(path), options));
+  auto body = remove_with_guarantee(client, std::move(path), options);
+  if (options.guarantee == RemoveOptions::Guarantee::none) return run(client, std::move(handler), std::move(body));
+  run_at(ClientCore::Place{}, client, std::move(handler), std::move(body));  // whatever else there is to do
 }
 
 }  // namespace zklock::detail

@@ -2,6 +2,8 @@
 #include "client_coroutines.hpp"
 #include "doubt.hpp"
 
+#include <zklock/detail/steps.hpp>
+
 namespace zklock::detail {
 
 namespace {
@@ -19,7 +21,7 @@ Awaitable<Result<Outcomes<Stat>>> set_data(ClientRef client, std::string path, s
   data = std::move(*packed);
   const ClientHandle handle{client};
   Doubt doubt;
-  for (RetryLoop loop{handle, "set_data", path};;) {
+  for (Tries loop{handle, "set_data", path};;) {
     const auto session = co_await loop.session();
     if (!session) co_return doubt.end(session.error());
     auto [error, stat] = co_await session->async_set_data(path, data, options.version, use_tuple);
@@ -38,7 +40,7 @@ Awaitable<Result<Outcomes<Stat>>> set_data(ClientRef client, std::string path, s
 Awaitable<Result<Outcomes<>>> set_acl(ClientRef client, std::string path, Acl acl, std::int32_t acl_version) {
   const ClientHandle handle{client};
   Doubt doubt;
-  for (RetryLoop loop{handle, "set_acl", path};;) {
+  for (Tries loop{handle, "set_acl", path};;) {
     const auto session = co_await loop.session();
     if (!session) co_return doubt.end(session.error());
     const auto [error] = co_await session->async_set_acl(path, acl, acl_version, use_tuple);
@@ -49,15 +51,37 @@ Awaitable<Result<Outcomes<>>> set_acl(ClientRef client, std::string path, Acl ac
   }
 }
 
+using Committed = std::tuple<error_code, TransactionResults>;
+
+/// Its parent is the namespace's own node, perhaps.
+const Transaction::Operation* find_create_without_parent(const Transaction& transaction,
+                                                         const TransactionResults& results) {
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (results[i].error == Error::no_node && transaction.operations()[i].kind == Transaction::Kind::create)
+      return &transaction.operations()[i];
+  return nullptr;
+}
+
+/// The namespace's own node is made when something is first created in it.
+Awaitable<Committed> commit_once(ClientRef client, Session session, const Transaction& transaction) {
+  auto committed = co_await session.async_commit(transaction, use_tuple);
+  const auto* lost = find_create_without_parent(transaction, std::get<1>(committed));
+  if (!lost || client.name_space().empty()) co_return committed;
+  NodeOptions container{CreateMode::container};
+  container.acl = lost->acl;
+  if (co_await create_path(session, "/", std::move(container))) co_return committed;
+  co_return co_await session.async_commit(transaction, use_tuple);
+}
+
 /// Whether a transaction was done cannot be looked up, so it is tried again only if it certainly was not.
 Awaitable<Result<Outcomes<TransactionResults>>> commit(ClientRef client, Transaction transaction,
                                                        std::shared_ptr<TransactionResults> results) {
   const ClientHandle handle{client};
   const std::string path = transaction.operations().empty() ? "/" : transaction.operations().front().path;
-  for (RetryLoop loop{handle, "commit", path};;) {
+  for (Tries loop{handle, "commit", path};;) {
     const auto session = co_await loop.session();
     if (!session) co_return session.error();
-    auto [error, done] = co_await session->async_commit(transaction, use_tuple);
+    auto [error, done] = co_await commit_once(client, *session, transaction);
     *results = std::move(done);
     if (!error) co_return Outcomes<TransactionResults>{*results};
     if (!may_try_again(error) || outcome_of(error) == Outcome::ambiguous) co_return error;
@@ -69,14 +93,12 @@ Awaitable<Result<Outcomes<TransactionResults>>> commit(ClientRef client, Transac
 Handler<TransactionResults> with_results(Handler<TransactionResults> handler,
                                          std::shared_ptr<TransactionResults> results) {
   auto slot = asio::get_associated_cancellation_slot(handler);
-  auto executor = asio::get_associated_executor(handler);
   return asio::bind_cancellation_slot(
-      slot, asio::bind_executor(executor, [handler = std::move(handler), results = std::move(results)](
-                                              error_code error, TransactionResults) mutable {
+      slot, [handler = std::move(handler), results = std::move(results)](error_code error, TransactionResults) mutable {
         for (TransactionResult& each : *results)
           if (error && !each.error) each.error = error;  // no server has said anything about it
         std::move(handler)(error, std::move(*results));
-      }));
+      });
 }
 
 }  // namespace

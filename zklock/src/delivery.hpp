@@ -5,10 +5,8 @@
 
 #include <zklock/detail/operation.hpp>
 
-#include <boost/asio/append.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/cancellation_type.hpp>
-#include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 
@@ -19,15 +17,14 @@
 
 namespace zklock {
 
-/// Runs the handler on its executor: at once if this thread is already there, so never from within the call that
+/// Calls an erased handler on the serial executor, from which it goes its way; so never from within the call that
 /// started the operation.
 template <class Handler, class... Values>
 void deliver(Handler&& handler, Values&&... values) {
-  asio::dispatch(asio::append(std::forward<Handler>(handler), std::forward<Values>(values)...));
+  std::forward<Handler>(handler)(std::forward<Values>(values)...);
 }
 
-/// Runs the handler on its executor, by way of the serial one and so not from within this call. (Boost 1.81's erased
-/// handlers can be dispatched, not posted.) The threads that it takes stay for that long.
+/// The same from any thread, and not from within this call. The threads that it takes stay for that long.
 template <class Handler, class... Values>
 void deliver_later(Runtime& runtime, Handler&& handler, Values&&... values) {
   asio::post(runtime.serial(), [keep = runtime.shared_from_this(), handler = std::forward<Handler>(handler),

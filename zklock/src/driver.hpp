@@ -112,12 +112,17 @@ class LinkListener {
 };
 
 enum class CloseMode {
-  graceful,  ///< the server is told, and given a few seconds to acknowledge
+  /// The servers are told, also if one must be found for that first; for five seconds at most. A later abortive
+  /// close cuts that short.
+  graceful,
   abortive,  ///< the connection is cut; the server ends the session when its time is up
   /// The session has been given up without the servers' word: it is looked for until it is closed at the server or
   /// known to be over, so that its nodes stand in nobody's way. A later close in another mode cuts that short.
   when_reachable
 };
+
+/// How long a graceful close may take: the C client's own takes 4.5 s at most, where there is a connection (124).
+inline constexpr std::chrono::seconds close_limit{5};
 
 /// One session's connection to the servers. It knows neither retries nor recipes.
 ///
@@ -138,7 +143,8 @@ class Driver {
   /// The sinks of the request will not be called any more. What it asked for may still be done.
   virtual void forget(RequestId id) = 0;
 
-  /// The sink's watch is given up, at the server too if nobody else uses it.
+  /// The sink's watch is given up, at the server too if nobody else uses it. What has happened already the sink may
+  /// still hear.
   virtual void forget_watch(const WatchSink& watch) = 0;
 
   /// Ends the connection; requests not answered and watches not fired complete with `reason`. `closed` is called once
@@ -163,7 +169,10 @@ struct DriverOptions {
   std::vector<AuthInfo> auth{};
   std::size_t max_buffer = 1'048'575;  ///< as ClientConfig's
   std::shared_ptr<spdlog::logger> logger{};
-  std::chrono::microseconds busy_poll{};  ///< as ClientConfig's
+  std::chrono::microseconds busy_poll{};         ///< as ClientConfig's
+  std::chrono::milliseconds reconnect_jitter{};  ///< as ClientConfig's
+  /// Hears, for people to read, why a connection was not made, or was lost. It may not call the driver.
+  std::function<void(std::string)> on_trouble{};
 };
 
 /// Makes a driver that lives on a serial executor.

@@ -68,6 +68,8 @@ constexpr Row table[] = {
     {closed, definite, none, "the client is closed"},
     {used_after_fork, definite, none, "the client was made before a fork; make another one in the child process"},
     {too_many_watches, definite, none, "the session has too many watches; use several sessions, or shorter paths"},
+    {not_connected, definite, retry, "there was no connection to ZooKeeper, so nothing was sent; try again"},
+    {too_many_operations, definite, retry, "too many operations are under way, so it was not begun; try again later"},
     {rolled_back, definite, none, "another part of the transaction failed, so nothing was done"},
     {invalid_path, definite, none, "invalid path"},
     {invalid_lock_path, definite, none, "invalid lock path"},
@@ -81,6 +83,8 @@ constexpr Row table[] = {
     {invalid_transaction, definite, none, "invalid transaction"},
     {invalid_handler, definite, none, "invalid handler: it is empty"},
     {invalid_permits, definite, none, "invalid number of permits: less than one, or more than there can be"},
+    {mixed_lock_kinds, definite, none,
+     "a mutex and a read/write lock on one path do not exclude each other; use one of them for each path"},
     {protocol_error, ambiguous, none, "the server's answer makes no sense; is it a ZooKeeper server?"},
     {invalid_data, definite, none, "the node's data is not what it was read as"},
 };

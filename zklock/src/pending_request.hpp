@@ -6,6 +6,7 @@
 #include "session_request.hpp"
 #include "watch_core.hpp"
 
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/recycling_allocator.hpp>
 
 #include <memory>

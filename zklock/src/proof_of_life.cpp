@@ -20,7 +20,8 @@ void ProofOfLife::on_contact(const Contact& contact, Clock::time_point now, Cloc
   if (contact.answered != Contact::none) on_answered(contact.answered, now, timeout);
 }
 
-/// A quarter of T is half a tick at the least, as T is two ticks.
+/// A quarter of T is half a tick at the least, as T is two ticks. (Where minSessionTimeout is lower that does not hold:
+/// docs/guarantees.md, what does not hold, 14.)
 void ProofOfLife::on_acknowledged(Clock::time_point sent, Clock::duration timeout) {
   const Clock::duration passing_on = timeout / 4 + guard;
   while (!answers_.empty() && answers_.front().arrived + passing_on <= sent) {

@@ -8,22 +8,43 @@
 
 namespace zklock::detail {
 
-RetryLoop::RetryLoop(ClientHandle client, std::string_view operation, const std::string& path)
-    : client_{std::move(client)}, operation_{operation}, path_{path} {}
+RetryLoop::RetryLoop(ClientHandle client, std::string_view operation, const std::string& path, Deadline deadline)
+    : client_{std::move(client)}, operation_{operation}, path_{path}, deadline_{deadline} {}
+
+RetryLoop::~RetryLoop() = default;
+
+void RetryLoop::use_slots() { slots_ = keeper_of(client_.ref(), path_).slots(); }
 
 Awaitable<Result<Session>> RetryLoop::session() {
   for (;;) {
     const auto [no_session, session] = co_await client_.async_session(path_, use_tuple);
+    if (no_session == asio::error::operation_aborted && retries_ == 0) co_return make_error_code(Error::not_connected);
     if (no_session) co_return no_session;
-    if (retries_ == 0) co_return session;
-    Timer timer{client_.get_executor(), client_.ref()->take_retry_turn()};
-    const auto [cancelled] = co_await timer.async_wait(use_tuple);
-    if (cancelled) co_return cancelled;
+    RetryTurns& turns = client_.ref()->retry_turns();
+    const bool takes_turn = retries_ > 0;
+    if (takes_turn) {
+      const auto [no_turn] = co_await turns.async_take(deadline_, use_tuple);
+      if (no_turn == Error::timed_out) co_return last_error_;
+      if (no_turn) co_return no_turn;
+    }
+    if (slots_) {
+      if (!slots_->try_take()) {
+        const auto [no_slot] = co_await slots_->async_take(use_tuple);
+        if (no_slot) {
+          if (takes_turn) turns.give_back();
+          co_return no_slot;
+        }
+      }
+      slot_ = std::make_shared<RequestSlots::Slot>(slots_);
+    }
     if (session.state() == SessionState::connected) co_return session;
+    slot_.reset();
+    if (takes_turn) turns.give_back();
   }
 }
 
 Awaitable<error_code> RetryLoop::next(error_code error) {
+  slot_.reset();
   const auto wait = client_.config().retry.wait_before({retries_, Clock::now() - start_, error, random_bits()});
   if (const auto& logger = client_.config().logger) {
     const auto session = static_cast<std::uint64_t>(client_.session(path_).id());  // 0 for none
@@ -33,6 +54,7 @@ Awaitable<error_code> RetryLoop::next(error_code error) {
   }
   if (!wait) co_return error;
   ++retries_;
+  last_error_ = error;
   Timer timer{client_.get_executor(), *after(*wait)};
   const auto [cancelled] = co_await timer.async_wait(use_tuple);
   co_return cancelled;

@@ -1,6 +1,7 @@
 #include "runtime.hpp"
 
 #include "block_signals.hpp"
+#include "forks.hpp"
 
 #include <zklock/error.hpp>
 
@@ -13,7 +14,6 @@
 #include <boost/asio/thread_pool.hpp>
 #include <boost/system/system_error.hpp>
 
-#include <atomic>
 #include <semaphore>
 #include <utility>
 #include <vector>
@@ -46,28 +46,13 @@ void Loop::flush() {
   done.acquire();
 }
 
-namespace {
-
-/// Counted rather than asked of the system, which would cost a call with each operation.
-std::atomic<unsigned> forks{0};
-
-unsigned this_generation() {
-  static const int registered = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
-  static_cast<void>(registered);
-  return forks;
-}
-
-}  // namespace
-
 Runtime::Runtime()
-    : generation_{this_generation()},
-      io_{std::make_unique<Loop>("zklock-io", Loop::AtEnd::drop)},
-      serial_{io_->executor()} {}
+    : generation_{forks()}, io_{std::make_unique<Loop>("zklock-io", Loop::AtEnd::drop)}, serial_{io_->executor()} {}
 
 Runtime::Runtime(asio::any_io_executor given)
-    : generation_{this_generation()}, given_{given}, serial_{asio::make_strand(given)} {}
+    : generation_{forks()}, given_{given}, serial_{asio::make_strand(given)} {}
 
-bool Runtime::in_forked_child() const noexcept { return forks != generation_; }
+bool Runtime::in_forked_child() const noexcept { return forks() != generation_; }
 
 asio::any_io_executor Runtime::callback_executor() const {
   if (given_) return given_;

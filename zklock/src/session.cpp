@@ -34,6 +34,10 @@ std::chrono::milliseconds Session::timeout() const noexcept {
 SessionRenewal::SessionRenewal(const Session& session) : core_{session.core_.core()} {
   existing(core_).begin_renewal();
 }
+SessionRenewal::SessionRenewal(const Session& session, std::weak_ptr<LapseListener> listener)
+    : SessionRenewal{session} {
+  core_->attend(std::move(listener));
+}
 SessionRenewal::~SessionRenewal() {
   if (core_) core_->end_renewal();
 }

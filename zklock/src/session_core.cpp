@@ -83,25 +83,38 @@ void SessionCore::on_link_state(LinkState link) {
       if (is_silent()) return end(SessionState::expired, CloseMode::when_reachable);
       await_expiry();
       return enter(SessionState::suspended);
-    case LinkState::expired: return end(SessionState::expired, CloseMode::abortive);
+    case LinkState::expired: log_early_end(); return end(SessionState::expired, CloseMode::abortive);
     case LinkState::auth_failed: return end(SessionState::auth_failed, CloseMode::abortive);
   }
 }
 
 /// Failures are the caller's to judge, and while the link is down there are many: debug.
 void SessionCore::log_failure(Operation operation, const std::string& path, error_code error) const {
-  if (config_.logger)
+  if (config_.logger && config_.logger->should_log(spdlog::level::debug))
     config_.logger->debug("zklock: session={:#x} op={} path={} error={} ({})",
                           static_cast<std::uint64_t>(credentials().id), to_string(operation), quoted(path),
                           error.value(), error.message());
 }
 
+/// Not even a proof that holds was enough: that is for people to look into.
+void SessionCore::log_early_end() const {
+  const auto now = Clock::now();
+  const auto until = valid_until_.load();
+  if (until <= now || !config_.logger) return;
+  config_.logger->warn(
+      "zklock: session={:#x} the servers have ended the session {} ms before they may: somebody has closed it, or "
+      "their minSessionTimeout is less than two ticks",
+      static_cast<std::uint64_t>(credentials().id),
+      std::chrono::duration_cast<std::chrono::milliseconds>(until - now).count());
+}
+
 void SessionCore::enter(SessionState state) {
+  state_ = state;  // a log that takes long keeps nobody from seeing it
   if (config_.logger)
     config_.logger->info("zklock: session={:#x} state={}", static_cast<std::uint64_t>(credentials().id),
                          to_string(state));
-  state_ = state;
   states_.publish(state);
+  if (is_final(state)) tell_lapse();
   if (on_state) on_state(state);
 }
 
@@ -134,11 +147,26 @@ void SessionCore::begin_renewal() {
   asio::dispatch(runtime_->serial(), [self = shared_from_this()] { self->renew(); });
 }
 
+void SessionCore::attend(std::weak_ptr<LapseListener> listener) {
+  if (listeners_.size() >= next_sweep_) {
+    std::erase_if(listeners_, [](const auto& other) { return other.expired(); });
+    next_sweep_ = 2 * listeners_.size() + 64;
+  }
+  listeners_.push_back(std::move(listener));
+}
+
+void SessionCore::tell_lapse() {
+  const auto told = listeners_;
+  for (const auto& listener : told)
+    if (const auto listening = listener.lock()) listening->on_lapse();
+}
+
 /// Nine times in T: the proof then rests on something not older than four of these, and lasts for half of T and more.
 void SessionCore::renew() {
   if (is_final(state_)) return;
   const Clock::duration interval = timeout() / 9;
   const bool kept = renewals_ > 0;
+  if (kept && valid_until_.load() <= Clock::now()) tell_lapse();
   if (kept && state_ == SessionState::connected && acknowledged_ + interval <= Clock::now())
     driver_->submit(Request{.operation = Operation::sync, .path = "/"}, {}, {});
   if (!kept) {

@@ -8,12 +8,14 @@
 
 #include <zklock/acl.hpp>
 #include <zklock/session.hpp>
+#include <zklock/session_renewal.hpp>
 
 #include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace spdlog {
 class logger;
@@ -48,6 +50,8 @@ class SessionCore final : public LinkListener, public std::enable_shared_from_th
 
   [[nodiscard]] Driver& driver() noexcept { return *driver_; }
   [[nodiscard]] const SessionConfig& config() const noexcept { return config_; }
+  /// For as long as there is somebody who listens.
+  void attend(std::weak_ptr<LapseListener> listener);
   void log_failure(Operation operation, const std::string& path, error_code error) const;
 
   // any thread
@@ -67,7 +71,9 @@ class SessionCore final : public LinkListener, public std::enable_shared_from_th
   void on_contact(const Contact& contact) override;
   [[nodiscard]] bool is_silent() const noexcept;
   void renew();
+  void tell_lapse();
   void enter(SessionState state);
+  void log_early_end() const;
   void end(SessionState state, CloseMode mode);
   void await_expiry();
 
@@ -92,6 +98,8 @@ class SessionCore final : public LinkListener, public std::enable_shared_from_th
   std::atomic<bool> renewing_{false};  // its timer runs, or is about to
   Clock::time_point acknowledged_ = Contact::none;
   Timer renewal_;
+  std::vector<std::weak_ptr<LapseListener>> listeners_;
+  std::size_t next_sweep_ = 64;  // of those who are gone, once there are so many
 };
 
 }  // namespace zklock::detail

@@ -2,18 +2,22 @@
 
 #include "delivery.hpp"
 
+#include <boost/asio/dispatch.hpp>
 #include <spdlog/spdlog.h>
+
+#include <cstdio>
 
 namespace zklock::detail {
 
 /// One async_session under way.
 struct SessionKeeper::Waiter : std::enable_shared_from_this<SessionKeeper::Waiter> {
-  Waiter(Handler<Session>&& h, std::string p, std::shared_ptr<Runtime> r)
-      : runtime{std::move(r)}, handler{std::move(h)}, prefix{std::move(p)}, timer{runtime->serial()} {}
+  Waiter(Handler<Session>&& h, std::string p, std::shared_ptr<Runtime> r, const asio::any_io_executor& lane)
+      : runtime{std::move(r)}, handler{std::move(h)}, prefix{std::move(p)}, timer{lane} {}
   std::shared_ptr<Runtime> runtime;
   std::optional<Handler<Session>> handler;
   std::string prefix;
   Timer timer;
+  std::optional<Waiters::iterator> place{};
 
   void complete(error_code error, Session session = {}) {
     if (!handler) return;
@@ -43,13 +47,26 @@ Session SessionKeeper::session(std::string prefix) const {
 
 void SessionKeeper::set_servers(const std::vector<std::string>& servers) {
   config_.driver.servers = servers;
-  if (refusal_) return;
-  for (const auto& each : retired_) each->session->driver().set_servers(servers);
-  if (session_) return session_->driver().set_servers(servers);
-  make_session();
+  {
+    const std::lock_guard lock{session_mutex_};
+    servers_ = servers;
+  }
+  for (const auto& each : sessions()) each->driver().set_servers(servers);
+  if (!session_ && !refusal_) make_session();
+}
+
+/// The current one and those that are over.
+std::vector<std::shared_ptr<SessionCore>> SessionKeeper::sessions() const {
+  std::vector<std::shared_ptr<SessionCore>> all;
+  for (const auto& each : retired_) all.push_back(each->session);
+  if (session_) all.push_back(session_);
+  return all;
 }
 
 void SessionKeeper::make_session() {
+  config_.driver.on_trouble = [weak = weak_from_this()](std::string cause) {
+    if (const auto self = weak.lock()) self->note_trouble(std::move(cause));
+  };
   auto driver = config_.make_driver(runtime_->serial(), config_.driver);
   auto session = std::make_shared<SessionCore>(runtime_, std::move(driver), config_.session);
   session->on_state = [weak = weak_from_this()](SessionState state) {
@@ -69,9 +86,17 @@ void SessionKeeper::on_session_state(SessionState state) {
   switch (state) {
     case SessionState::connecting: return;
     case SessionState::connected:
+      note_trouble({});
       enter(std::exchange(connected_before_, true) ? ConnectionState::reconnected : ConnectionState::connected);
-      return answer_waiters({});
-    case SessionState::suspended: return enter(ConnectionState::suspended);
+      return answer_some_waiters();
+    case SessionState::suspended: {
+      {
+        const std::lock_guard lock{session_mutex_};
+        out_of_touch_since_ = Clock::now();  // the cause has been noted before, when the link was lost
+      }
+      trouble_logged_ = false;
+      return enter(ConnectionState::suspended);
+    }
     case SessionState::read_only: return enter(ConnectionState::read_only);
     case SessionState::expired:
       retire(session_);
@@ -105,17 +130,40 @@ void SessionKeeper::enter(ConnectionState state) {
   on_state_(state);
 }
 
+void SessionKeeper::let_go_of(const std::shared_ptr<Waiter>& waiter, error_code error) {
+  if (waiter->place) waiters_.erase(*std::exchange(waiter->place, std::nullopt));
+  waiter->complete(error);
+}
+
+/// At the end of all connections: nobody waits on.
 void SessionKeeper::answer_waiters(error_code error) {
-  for (const auto& waiter : std::exchange(waiters_, {}))
-    waiter->complete(error, error ? Session{} : session(waiter->prefix));
+  while (!waiters_.empty()) let_go_of(std::shared_ptr{waiters_.front()}, error);
+}
+
+/// Some at a time: thousands would keep the heartbeats waiting.
+void SessionKeeper::answer_some_waiters() {
+  constexpr int portion = 64;
+  if (state() != ConnectionState::connected && state() != ConnectionState::reconnected) return;
+  for (int i = 0; i < portion && !waiters_.empty(); ++i) {
+    const auto waiter = waiters_.front();
+    waiters_.pop_front();
+    waiter->place.reset();
+    waiter->complete({}, session(waiter->prefix));
+  }
+  if (waiters_.empty()) return;
+  asio::post(runtime_->serial(), [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->answer_some_waiters();
+  });
 }
 
 void SessionKeeper::await_session(Deadline deadline, std::string prefix, Handler<Session> handler) {
   const auto serial = runtime_->serial();
-  auto waiter = std::make_shared<Waiter>(std::move(handler), std::move(prefix), runtime_);
-  on_cancellation(*waiter->handler, [weak = std::weak_ptr{waiter}, serial] {
-    asio::post(serial, [weak] {
-      if (const auto self = weak.lock()) self->complete(make_error_code(asio::error::operation_aborted));
+  auto waiter = std::make_shared<Waiter>(std::move(handler), std::move(prefix), runtime_, config_.lane);
+  on_cancellation(*waiter->handler, [keeper = weak_from_this(), weak = std::weak_ptr{waiter}, serial] {
+    asio::post(serial, [keeper, weak] {
+      const auto self = keeper.lock();
+      const auto leaving = weak.lock();
+      if (self && leaving) self->let_go_of(leaving, make_error_code(asio::error::operation_aborted));
     });
   });
   asio::dispatch(serial, [self = shared_from_this(), waiter, deadline] {
@@ -123,15 +171,50 @@ void SessionKeeper::await_session(Deadline deadline, std::string prefix, Handler
     if (self->refusal_) return waiter->complete(self->refusal_);
     const Session current = self->session(waiter->prefix);
     if (current && current.state() == SessionState::connected) return waiter->complete({}, current);
-    std::erase_if(self->waiters_, [](const auto& other) { return !other->handler; });
-    self->waiters_.push_back(waiter);
+    waiter->place = self->waiters_.insert(self->waiters_.end(), waiter);
     if (!deadline) return;
     waiter->timer.expires_at(*deadline);
-    waiter->timer.async_wait([weak = std::weak_ptr{waiter}](error_code error) {
-      if (const auto overdue = weak.lock(); overdue && !error)
-        overdue->complete(make_error_code(Error::connection_loss));
+    waiter->timer.async_wait([keeper = std::weak_ptr{self}, weak = std::weak_ptr{waiter}](error_code error) {
+      const auto waited_for = keeper.lock();
+      const auto overdue = weak.lock();
+      if (!waited_for || !overdue || error) return;
+      waited_for->log_trouble();
+      waited_for->let_go_of(overdue, make_error_code(Error::not_connected));
     });
   });
+}
+
+// ---- why there is no connection
+// -----------------------------------------------------------------------------------------
+
+void SessionKeeper::note_trouble(std::string cause) {
+  const std::lock_guard lock{session_mutex_};
+  cause_ = std::move(cause);
+}
+
+std::string SessionKeeper::trouble() const {
+  switch (state()) {
+    case ConnectionState::connected:
+    case ConnectionState::reconnected: return {};
+    case ConnectionState::closed: return "the client is closed";
+    default: break;
+  }
+  const std::lock_guard lock{session_mutex_};
+  std::string text = "no connection to ";
+  for (const std::string& server : servers_) text += server + (&server == &servers_.back() ? "" : ",");
+  if (servers_.empty()) text += config_.named_servers;
+  const std::chrono::duration<double> lasting = Clock::now() - out_of_touch_since_;
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, " for %.1f s", lasting.count());
+  text += seconds;
+  if (!cause_.empty()) return text + ": " + cause_;
+  return servers_.empty() ? text + ": no address is known of these names" : text;
+}
+
+/// Once for all who have waited in vain.
+void SessionKeeper::log_trouble() {
+  if (config_.session.logger && !std::exchange(trouble_logged_, true))
+    config_.session.logger->warn("zklock: {}", trouble());
 }
 
 // ---- the end
@@ -139,6 +222,7 @@ void SessionKeeper::await_session(Deadline deadline, std::string prefix, Handler
 
 void SessionKeeper::abandon() {
   refusal_ = make_error_code(Error::closed);
+  slots_->abandon();
   answer_waiters(refusal_);
   for (const auto& each : std::exchange(retired_, {})) each->session->abandon();
   if (session_) session_->abandon();
@@ -147,15 +231,23 @@ void SessionKeeper::abandon() {
 
 void SessionKeeper::close(CloseMode mode, std::function<void()> closed) {
   refusal_ = make_error_code(Error::closed);
+  slots_->close();
   answer_waiters(refusal_);
-  const auto retired = retired_;  // each leaves the list when it is closed
-  for (const auto& each : retired) each->session->close(CloseMode::abortive);
   auto finish = [self = shared_from_this(), closed = std::move(closed)] {
     self->enter(ConnectionState::closed);
     closed();
   };
-  if (!session_) return asio::post(runtime_->serial(), std::move(finish));
-  session_->close(mode, std::move(finish));
+  const auto open = sessions();
+  if (open.empty()) return asio::post(runtime_->serial(), std::move(finish));
+  const auto left = std::make_shared<std::size_t>(open.size());
+  for (const auto& each : open)
+    each->close(mode, [left, finish] {
+      if (--*left == 0) finish();
+    });
+}
+
+void SessionKeeper::cut_short() {
+  for (const auto& each : sessions()) each->close(CloseMode::abortive);
 }
 
 }  // namespace zklock::detail

@@ -5,6 +5,7 @@
 
 namespace zklock::detail {
 
+asio::any_io_executor serial_executor(const SessionCore& session) { return session.runtime().serial(); }
 asio::any_io_executor callback_executor(const SessionCore& session) { return session.runtime().callback_executor(); }
 void refuse_after_fork(const SessionCore& session) { session.runtime().refuse_after_fork(); }
 
@@ -53,7 +54,7 @@ std::optional<Stat> to_existence(Reply& reply) {
 
 void start_create(SessionHandle session, std::string path, std::string data, NodeOptions options,
                   Handler<CreateResult> handler) {
-  Acl acl = choose_acl(session, std::move(options.acl), path);
+  Acl acl = choose_acl(session, std::move(options.acl), path, options.mode);
   std::string asked = path_to_create(session, path, options.mode);
   Request request{.operation = Operation::create,
                   .path = std::move(path),
@@ -165,7 +166,7 @@ Request to_request(const SessionHandle& session, const Transaction::Operation& o
   switch (operation.kind) {
     case Transaction::Kind::create:
       request.operation = Operation::create;
-      request.acl = choose_acl(session, operation.acl, operation.path);
+      request.acl = choose_acl(session, operation.acl, operation.path, operation.mode);
       break;
     case Transaction::Kind::remove: request.operation = Operation::remove; break;
     case Transaction::Kind::set_data: request.operation = Operation::set_data; break;

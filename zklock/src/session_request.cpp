@@ -2,18 +2,18 @@
 
 #include "request_checks.hpp"
 
-#include <zklock/path.hpp>
-
 namespace zklock::detail {
 
 std::string from_server(const SessionHandle& session, const std::string& path) {
   return path.size() <= session.prefix().size() ? "/" : path.substr(session.prefix().size());
 }
 
-Acl choose_acl(const SessionHandle& session, std::optional<Acl> wanted, const std::string& path) noexcept try {
+Acl choose_acl(const SessionHandle& session, std::optional<Acl> wanted, const std::string& path,
+               CreateMode mode) noexcept try {
   if (wanted) return std::move(*wanted);
   const AclProvider& provider = session->config().acl_provider;
-  return provider && !find_path_flaw(path) ? provider(full_path(session, path)) : open_acl();
+  if (!provider || has_path_flaw({.operation = Operation::create, .path = path, .mode = mode})) return open_acl();
+  return provider(path_to_create(session, path, mode));
 } catch (...) {
   return {};
 }

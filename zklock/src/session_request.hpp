@@ -9,7 +9,8 @@ namespace zklock::detail {
 [[nodiscard]] std::string from_server(const SessionHandle& session, const std::string& path);
 
 /// The ACL of a new node. An empty one, which is refused later, if the client's provider throws.
-[[nodiscard]] Acl choose_acl(const SessionHandle& session, std::optional<Acl> wanted, const std::string& path) noexcept;
+[[nodiscard]] Acl choose_acl(const SessionHandle& session, std::optional<Acl> wanted, const std::string& path,
+                             CreateMode mode) noexcept;
 
 /// The server's path of a new node: "/" with digits behind it is a child of the root, not a brother.
 [[nodiscard]] std::string path_to_create(const SessionHandle& session, const std::string& path, CreateMode mode);

@@ -57,6 +57,11 @@ void StateQueue<State>::cancel() {
 }
 
 template <class State>
+asio::any_io_executor serial_executor(const StateQueue<State>& queue) {
+  return queue.runtime().serial();
+}
+
+template <class State>
 asio::any_io_executor callback_executor(const StateQueue<State>& queue) {
   return queue.runtime().callback_executor();
 }
@@ -81,6 +86,8 @@ void start_next_state(std::shared_ptr<StateQueue<State>> queue, Handler<State> h
 
 template class StateQueue<SessionState>;
 template class StateQueue<ConnectionState>;
+template asio::any_io_executor serial_executor(const StateQueue<SessionState>&);
+template asio::any_io_executor serial_executor(const StateQueue<ConnectionState>&);
 template asio::any_io_executor callback_executor(const StateQueue<SessionState>&);
 template asio::any_io_executor callback_executor(const StateQueue<ConnectionState>&);
 template void abandon(const std::shared_ptr<StateQueue<SessionState>>&) noexcept;
@@ -106,10 +113,14 @@ std::shared_ptr<detail::StateQueue<State>> StatePublisher<State>::subscribe(std:
 
 template <class State>
 void StatePublisher<State>::publish(State state) {
-  const std::lock_guard lock{mutex_};
-  state_ = state;
-  for (const auto& subscriber : subscribers_)
-    if (const auto queue = subscriber.lock()) queue->push(state);
+  std::vector<std::shared_ptr<detail::StateQueue<State>>> queues;
+  {
+    const std::lock_guard lock{mutex_};
+    state_ = state;
+    for (const auto& subscriber : subscribers_)
+      if (auto queue = subscriber.lock()) queues.push_back(std::move(queue));
+  }
+  for (const auto& queue : queues) queue->push(state);  // the last owner of some by now, and of what a handler has
 }
 
 template class StatePublisher<SessionState>;

@@ -1,6 +1,7 @@
 #include <zklock/detail/steps.hpp>
 #include <zklock/path.hpp>
 
+#include <optional>
 #include <utility>
 
 namespace zklock {
@@ -73,6 +74,20 @@ Awaitable<Result<std::vector<std::string>>> list_children_fresh(Session session,
   }
 }
 
+namespace {
+
+/// Nothing if there is no such node.
+Awaitable<Result<std::optional<Stat>>> read_stat(Session session, std::string path) {
+  for (;;) {
+    auto [error, stat] = co_await session.async_exists(path, use_tuple);
+    if (!error) co_return stat;
+    if (is_retryable(error)) error = co_await pause_before_retry(session);
+    if (error) co_return error;
+  }
+}
+
+}  // namespace
+
 Awaitable<error_code> create_path(Session session, std::string path, NodeOptions options) {
   const Session root = session.without_prefix();
   path = session.full_path(path);
@@ -83,6 +98,11 @@ Awaitable<error_code> create_path(Session session, std::string path, NodeOptions
     }
     auto [error, created] = co_await root.async_create(path, std::string{}, options, use_tuple);
     if (!error || error == Error::node_exists) co_return error_code{};
+    if (error == Error::no_auth) {  // the server looks at the parent's ACL first
+      const auto stat = co_await read_stat(root, path);
+      const bool is_there = stat && stat->has_value();
+      co_return is_there ? error_code{} : error;
+    }
     if (is_retryable(error)) error = co_await pause_before_retry(session);
     if (error) co_return error;
   }
@@ -103,29 +123,38 @@ Awaitable<error_code> remove_for_sure(Session session, std::string path) {
   }
 }
 
-Awaitable<Result<CreateResult>> find_node(Session session, std::string directory, std::string prefix, CreateMode mode) {
-  for (;;) {
-    const error_code connected = co_await wait_connected(session);
-    if (connected) co_return connected;
-    auto listed = co_await list_children_fresh(session, directory);
-    if (!listed && listed.error() == Error::no_node) co_return CreateResult{};
-    if (!listed) co_return listed.error();
-    std::string found;
-    for (const std::string& child : *listed)
-      if (child.starts_with(prefix)) found = join_path(directory, child);
-    if (found.empty()) co_return CreateResult{};
-    auto [error, stat] = co_await session.async_exists(found, use_tuple);
-    if (!error && stat && (!is_ephemeral(mode) || stat->ephemeral_owner == session.id())) {
-      CreateResult own{std::move(found), *stat};
-      co_return own;
-    }
-    if (!error) co_return CreateResult{};  // gone again, or a namesake's of another session
-    if (!is_retryable(error)) co_return error;
+Awaitable<Result<std::vector<CreateResult>>> find_nodes(Session session, ProtectedPath path) {
+  const error_code connected = co_await wait_connected(session);
+  if (connected) co_return connected;
+  std::vector<CreateResult> found;
+  const auto listed = co_await list_children_fresh(session, path.directory());
+  if (!listed && listed.error() == Error::no_node) co_return found;
+  if (!listed) co_return listed.error();
+  for (const std::string& child : *listed) {
+    if (!path.names(child)) continue;
+    std::string node = join_path(path.directory(), child);
+    const auto stat = co_await read_stat(session, node);
+    if (!stat) co_return stat.error();
+    if (*stat) found.push_back({std::move(node), **stat});
   }
+  co_return found;
 }
 
-Awaitable<Result<CreateResult>> find_own_node(Session session, std::string directory, std::string prefix) {
-  return find_node(std::move(session), std::move(directory), std::move(prefix), CreateMode::ephemeral);
+Awaitable<Result<CreateResult>> find_own_node(Session session, ProtectedPath path) {
+  auto found = co_await find_nodes(session, std::move(path));
+  if (!found) co_return found.error();
+  for (CreateResult& node : *found)
+    if (node.stat.ephemeral_owner == session.id()) co_return std::move(node);
+  co_return CreateResult{};
+}
+
+Awaitable<error_code> find_and_remove(Session session, ProtectedPath path) {
+  const auto found = co_await find_nodes(session, std::move(path));
+  if (!found) co_return found.error();
+  for (const CreateResult& node : *found)
+    if (const error_code error = co_await remove_for_sure(session, node.path); error && error != Error::no_node)
+      co_return error;
+  co_return error_code{};
 }
 
 namespace {

@@ -1,9 +1,11 @@
 #include "watch_core.hpp"
 
+#include <boost/asio/dispatch.hpp>
+
 namespace zklock::detail {
 
 void WatchCore::on_watch_event(error_code error, WatchEventType type) {
-  done_ = true;
+  if (done_.exchange(true)) return;  // given up, while the event was on its way
   outcome_ = Outcome{error, {type, path_}};
   if (!waiter_) return;
   Handler<WatchEvent> waiter{std::move(*waiter_)};
@@ -27,10 +29,12 @@ void WatchCore::cancel_wait() {
 
 void WatchCore::give_up() {
   session_->driver().forget_watch(*this);
-  if (!outcome_)
-    outcome_ = Outcome{make_error_code(asio::error::operation_aborted), {}};  // of a wait that is queued yet
+  if (done_.exchange(true)) return;
+  outcome_ = Outcome{make_error_code(asio::error::operation_aborted), {}};  // of a wait that is queued yet
   cancel_wait();
 }
+
+asio::any_io_executor serial_executor(const WatchCore& watch) { return watch.session().runtime().serial(); }
 
 asio::any_io_executor callback_executor(const WatchCore& watch) {
   return watch.session().runtime().callback_executor();

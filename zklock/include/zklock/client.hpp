@@ -28,7 +28,7 @@ struct ClientConfig {
   /// What to ask of the server, which grants 2 to 20 of its ticks: how long a client may be out of touch before its
   /// locks go to others. 100 ms to 24 h.
   std::chrono::milliseconds session_timeout{30'000};
-  /// How long an operation that needs a connection waits for one before it fails with Error::connection_loss.
+  /// How long an operation that needs a connection waits for one before it fails with Error::not_connected.
   std::chrono::milliseconds connection_timeout{15'000};
   /// How long one of the client's own operations may take, retries included, before it fails with Error::timed_out;
   /// milliseconds::max() for ever. Not for locks: waiting for one has its own deadline.
@@ -38,9 +38,16 @@ struct ClientConfig {
   /// No more retries a second than this, for all operations of the client together, so that a crowd of them does not
   /// bring down the servers that have just come back.
   int max_retries_per_second = 100;
+  /// No more of the client's own operations than this under way at once: another one fails with
+  /// Error::too_many_operations, and is not begun. Not for locks, nor for guaranteed deletes.
+  std::size_t max_outstanding = 100'000;
   /// While an answer is awaited the executor does not go to sleep for so long after the last request, but looks for it
   /// again and again: it is there sooner, and a processor is busy meanwhile. 0 to 1 ms; 0 never looks so.
   std::chrono::microseconds busy_poll{0};
+  /// After a lost connection the next server is tried after a random time of up to this, so that all the clients of a
+  /// server that has died do not come to the next one at once: for a fleet of thousands make it a second or so. Later
+  /// tries wait longer by themselves. 0 and more; a quarter of the session timeout at most is used.
+  std::chrono::milliseconds reconnect_jitter{20};
   /// How many sessions to keep. A session is one ordered stream in the server: several do more at once. Each path, a
   /// lock's above all, always uses the same one. 1 to 64.
   std::size_t sessions = 1;
@@ -95,7 +102,8 @@ class ClientHandle : public ClientOperations {
   [[nodiscard]] const ClientConfig& config() const noexcept;
 
   /// A handle whose paths are below "/<name>" (Curator's usingNamespace); "" leaves the namespace. The namespace's node
-  /// is made, as a container, when something is first created in it.
+  /// is made, as a container, when the handle, a transaction of it or a recipe first creates something in it. A Session
+  /// does what it is asked for and nothing else: its creates fail with no_node until then.
   ///
   /// Throws boost::system::system_error with Error::invalid_path.
   [[nodiscard]] ClientHandle using_namespace(std::string name) const;
@@ -119,7 +127,7 @@ class ClientHandle : public ClientOperations {
   ///
   /// Signature     void(error_code, Session)
   /// Completes     at once when the current session is connected.
-  /// Errors        Error::connection_loss when the time is up, Error::auth_failed, Error::closed, operation_aborted.
+  /// Errors        Error::not_connected when the time is up, Error::auth_failed, Error::closed, operation_aborted.
   /// Cancellation  terminal, partial, total.
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code, Session)> Token = asio::deferred_t>
@@ -144,11 +152,16 @@ class ClientHandle : public ClientOperations {
     return async_session(std::string{"/"}, deadline, std::forward<Token>(token));
   }
 
-  /// Waits until every session is connected, at most for `wait`: true when they are. Curator's blockUntilConnected.
+  /// Waits until every session is connected, at most for `wait`, also if nobody runs the client's executor: true when
+  /// they are. Curator's blockUntilConnected.
   ///
   /// Throws boost::system::system_error: Error::auth_failed, Error::closed; would_deadlock where
   /// blocking_would_deadlock().
   [[nodiscard]] bool wait_connected(std::chrono::milliseconds wait) const;
+
+  /// Why some session is not connected, for people to read: to which servers, for how long, and what went wrong last;
+  /// empty: all are.
+  [[nodiscard]] std::string connection_trouble() const;
 
   /// True on a thread that the client's own work needs: the I/O thread, or one that runs the given executor. Blocking
   /// calls refuse to block there.
@@ -166,19 +179,27 @@ class ClientHandle : public ClientOperations {
 /// Keeps a session with the ensemble, or several: connects when constructed, reconnects, and makes a new session when
 /// one is lost. The destructor closes.
 ///
-/// Threads: any thread may call anything but the destructor. `Client{config}` runs one thread for I/O, so that no
-/// handler of yours, however slow, can starve the heartbeats and lose the locks; handlers without an executor of their
-/// own run on a second thread, started at first need. Both end with the last object made from the client.
-/// `Client{executor, config}` starts no thread: the executor must outlive every such object and be run without long
-/// pauses, or sessions expire; handlers without an executor of their own run on it. Handlers on it may run between two
-/// replies, on the thread that does the I/O, whatever other threads it has: keep them short.
+/// Threads: any thread may call anything but the destructor. `Client{config}` runs one thread for I/O; handlers without
+/// an executor of their own run on a second thread, started at first need. Both end with the last object made from the
+/// client. `Client{executor, config}` starts no thread: the I/O is done on a strand of the executor, which must outlive
+/// every such object and be run without long pauses, or sessions expire; handlers without an executor of their own run
+/// on it.
 ///
-/// The destructor waits for the handlers without an executor of their own that are still to run, and, if a server's
-/// name is being looked up, for the system's resolver to give up.
+/// Handlers are posted to their executors, so that none of yours, however slow, holds up the I/O and loses the locks: a
+/// handler on the system_executor, that of use_future, or any that runs things where it is called goes by way of the
+/// callback executor. Two exceptions: where the given executor has one thread, whatever works there holds that up; and
+/// a handler bound to get_executor() itself runs between two replies: keep it short.
+///
+/// What a handler throws goes to whoever runs its executor: io_context::run() throws it, and the client goes on. On the
+/// client's own threads, as on those of a thread_pool, nobody catches it, and std::terminate ends the process.
+///
+/// The destructor closes, which takes five seconds at most, and waits for the handlers without an executor of their own
+/// that are still to run.
 class Client : public ClientHandle {
  public:
   /// Connects in the background. Throws boost::system::system_error: Error::invalid_connect_string, invalid_timeout,
-  /// invalid_retry_policy, invalid_client_id, bad_arguments (sessions, max_retries_per_second, max_buffer, busy_poll).
+  /// invalid_retry_policy, invalid_client_id, bad_arguments (sessions, max_retries_per_second, max_outstanding,
+  /// max_buffer, busy_poll, reconnect_jitter).
   explicit Client(ClientConfig config);
   Client(asio::any_io_executor executor, ClientConfig config);
   ~Client();
@@ -192,9 +213,11 @@ class Client : public ClientHandle {
   /// Throws boost::system::system_error with Error::invalid_connect_string.
   void update_server_list(const std::string& connect_string);
 
-  /// Ends the sessions: the server deletes their ephemeral nodes, and so frees their locks, at once if it can be
-  /// reached, else when the session's time is up. Whatever is under way completes with Error::closing. Bounded (some
-  /// five seconds), idempotent.
+  /// Ends the sessions: the server deletes their ephemeral nodes, and so frees their locks. A session without a
+  /// connection, and one that was lost and that the servers may still have, is looked for first. All that for five
+  /// seconds at most: who cannot be reached in that time keeps the nodes until the session's time is up. Whatever is
+  /// under way completes at once: with Error::closing what has been sent, with Error::closed what has not. Idempotent;
+  /// an abort() cuts it short.
   ///
   /// Signature     void(error_code)
   /// Errors        none

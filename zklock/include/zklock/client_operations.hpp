@@ -15,6 +15,7 @@ namespace zklock {
 
 namespace detail {
 class ClientCore;
+asio::any_io_executor serial_executor(const ClientCore& client);
 asio::any_io_executor callback_executor(const ClientCore& client);
 void refuse_after_fork(const ClientCore& client);
 
@@ -57,20 +58,24 @@ void start_client_sync(ClientRef client, std::string path, Handler<> handler);
 }  // namespace detail
 
 /// What a Client does over as many sessions as it takes. Each operation
-///   - waits for a connection, at most for ClientConfig::connection_timeout (Error::connection_loss), and at most for
-///     ClientConfig::operation_timeout in all, retries included (Error::timed_out);
+///   - waits for a connection, at most for ClientConfig::connection_timeout (Error::not_connected: never sent), and at
+///     most for ClientConfig::operation_timeout in all, retries included (Error::timed_out; not_connected if there was
+///     no connection for all of it);
+///   - is refused with Error::too_many_operations, never sent, while ClientConfig::max_outstanding others are under way;
 ///   - is tried again after a failure that may pass, a lost link or an expired session above all, as
 ///     ClientConfig::retry says, and within ClientConfig::max_retries_per_second;
-///   - is not done twice: where a reply was lost, what is at the server is looked at before it is tried again. Where
-///     that cannot tell (a sequential node without protection, a transaction), the operation fails with the ambiguous
-///     error instead;
-///   - otherwise behaves as the operation of Session by the same name: arguments, errors, cancellation, threads. After
-///     the Client is closed it fails with Error::closed.
+///   - is not done twice where that would matter: after a lost reply a protected create looks for its node first, and
+///     what says itself that it may be repeated is repeated: reads; idempotent() and or_set_data() creates; removes, and
+///     writes of data and ACLs, which may then hit what somebody else has made or written meanwhile, and fail with the
+///     ambiguous error where what is there by then does not tell. Any other create, and a transaction, are not repeated,
+///     and fail with the ambiguous error. docs/client.md has the table;
+///   - otherwise behaves as the operation of Session by the same name: arguments, errors, cancellation, threads. Once
+///     the Client is closed it fails with Error::closed, never sent, also if it has been waiting for a connection.
 ///
 /// Threads: any thread may call anything.
 class ClientOperations {
  public:
-  /// Creates a node.
+  /// Creates a node. With several sessions it is the one of `path`, whatever name the node gets.
   ///
   /// Signature     void(error_code, CreateResult)
   /// Errors        as Session::async_create

@@ -2,6 +2,8 @@
 //
 //   client.async_create("/jobs/7", data,
 //                       CreateOptions{CreateMode::ephemeral}.creating_parents().with_protection(), ...)
+//
+// A step of a variable gives the variable, one of a temporary gives a value, which may be kept by reference.
 #pragma once
 
 #include <zklock/node_options.hpp>
@@ -22,20 +24,27 @@ class CreateOptions {
   CreateOptions(NodeOptions node) : node_{std::move(node)} {}  // NOLINT(*-explicit-*)
 
   /// What is missing on the way down is created, with the same ACL. Curator's creatingParentsIfNeeded.
-  CreateOptions& creating_parents() { return set(parents_, Parents::persistent); }
+  CreateOptions& creating_parents() & { return set(parents_, Parents::persistent); }
+  CreateOptions creating_parents() && { return std::move(creating_parents()); }
   /// The same with containers, which the servers delete again once they are empty.
-  CreateOptions& creating_parent_containers() { return set(parents_, Parents::containers); }
-  /// The name gets a prefix of its own, "_c_<uuid>-", by which the node is found again after a lost reply: needed for
-  /// sequential nodes, whose name nobody can know.
-  CreateOptions& with_protection() { return set(protected_, true); }
-  /// If the node exists, its data are replaced, if they have this version.
-  CreateOptions& or_set_data(std::int32_t version = any_version) { return set(set_version_, std::optional{version}); }
+  CreateOptions& creating_parent_containers() & { return set(parents_, Parents::containers); }
+  CreateOptions creating_parent_containers() && { return std::move(creating_parent_containers()); }
+  /// The name gets a tag of its own, "_c_<uuid>-", by which the node is found again after a lost reply: needed for
+  /// sequential nodes, whose name nobody can know. "/jobs/" becomes "/jobs/_c_<uuid>-0000000001".
+  CreateOptions& with_protection() & { return set(protected_, true); }
+  CreateOptions with_protection() && { return std::move(with_protection()); }
+  /// If the node exists, its data are replaced, if they have this version. It may be made twice: see idempotent().
+  CreateOptions& or_set_data(std::int32_t version = any_version) & { return set(set_version_, std::optional{version}); }
+  CreateOptions or_set_data(std::int32_t version = any_version) && { return std::move(or_set_data(version)); }
   /// If the node exists, has these data and, where it is to be ephemeral, our session for an owner, that is as good:
-  /// this call, an earlier one, or somebody else has done it.
-  CreateOptions& idempotent() { return set(idempotent_, true); }
+  /// this call, an earlier one, or somebody else has done it. So it is tried again after a lost reply, and makes the
+  /// node twice where somebody has deleted the first one meanwhile.
+  CreateOptions& idempotent() & { return set(idempotent_, true); }
+  CreateOptions idempotent() && { return std::move(idempotent()); }
 
   /// The data go through ClientConfig::codec: gzip, unless it says otherwise.
-  CreateOptions& compressed() { return set(compressed_, true); }
+  CreateOptions& compressed() & { return set(compressed_, true); }
+  CreateOptions compressed() && { return std::move(compressed()); }
 
   [[nodiscard]] const NodeOptions& node() const noexcept { return node_; }
   [[nodiscard]] Parents parents() const noexcept { return parents_; }
@@ -66,10 +75,11 @@ enum class Compression { off, on };
 struct GetDataOptions {
   Compression compression = Compression::off;
 
-  GetDataOptions& decompressed() {
+  GetDataOptions& decompressed() & {
     compression = Compression::on;
     return *this;
   }
+  GetDataOptions decompressed() && { return decompressed(); }
 };
 
 /// How Client::async_remove is to delete a node.
@@ -84,20 +94,23 @@ struct RemoveOptions {
 
   /// If it cannot be done now, it is tried again in the background for as long as the Client lives, whatever this call
   /// completes with, and also if it is cancelled.
-  RemoveOptions& guaranteed() {
+  RemoveOptions& guaranteed() & {
     guarantee = Guarantee::background;
     return *this;
   }
+  RemoveOptions guaranteed() && { return guaranteed(); }
   /// What is below goes first. Not at once: others may see a part of it gone.
-  RemoveOptions& deleting_children() {
+  RemoveOptions& deleting_children() & {
     children = Children::remove;
     return *this;
   }
+  RemoveOptions deleting_children() && { return deleting_children(); }
   /// A node that does not exist is no error.
-  RemoveOptions& quietly() {
+  RemoveOptions& quietly() & {
     missing = Missing::is_fine;
     return *this;
   }
+  RemoveOptions quietly() && { return quietly(); }
 };
 
 /// How Client::async_set_data is to replace a node's data.
@@ -111,15 +124,17 @@ struct SetDataOptions {
   SetDataOptions() = default;
   explicit SetDataOptions(std::int32_t only_version) : version{only_version} {}
 
-  SetDataOptions& idempotent() {
+  SetDataOptions& idempotent() & {
     idempotence = Idempotence::on;
     return *this;
   }
+  SetDataOptions idempotent() && { return idempotent(); }
   /// The data go through ClientConfig::codec.
-  SetDataOptions& compressed() {
+  SetDataOptions& compressed() & {
     compression = Compression::on;
     return *this;
   }
+  SetDataOptions compressed() && { return compressed(); }
 };
 
 }  // namespace zklock

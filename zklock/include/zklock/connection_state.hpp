@@ -41,6 +41,8 @@ namespace detail {
 template <class State>
 class StateQueue;
 template <class State>
+asio::any_io_executor serial_executor(const StateQueue<State>& queue);
+template <class State>
 asio::any_io_executor callback_executor(const StateQueue<State>& queue);
 template <class State>
 void refuse_after_fork(const StateQueue<State>& queue);

@@ -59,10 +59,12 @@ enum class Error : int {
   would_deadlock = 4,      ///< the call would wait for itself
   sequence_exhausted = 5,  ///< the lock's directory is near the end of its 2^31 sequence numbers; let it be deleted
   too_many_reentries = 6,
-  closed = 7,            ///< refused: the Client is closed; what was under way when it closed fails with `closing`
-  used_after_fork = 8,   ///< refused: the Client belongs to the parent process
-  too_many_watches = 9,  ///< refused: the session has so many that it could not be resumed after a lost link
-  rolled_back = 10,      ///< of a part of a transaction: another part failed, so nothing was done
+  closed = 7,  ///< never sent: the Client is closed; what was at the server when it closed fails with `closing`
+  used_after_fork = 8,       ///< refused: the Client belongs to the parent process
+  too_many_watches = 9,      ///< refused: the session has so many that it could not be resumed after a lost link
+  rolled_back = 10,          ///< of a part of a transaction: another part failed, so nothing was done
+  not_connected = 11,        ///< there was no connection to send it by
+  too_many_operations = 12,  ///< refused: the Client has ClientConfig::max_outstanding under way
   // zklock: arguments, refused before anything is sent
   invalid_path = 20,
   invalid_lock_path = 21,
@@ -76,6 +78,7 @@ enum class Error : int {
   invalid_transaction = 29,
   invalid_handler = 30,
   invalid_permits = 31,
+  mixed_lock_kinds = 32,  ///< a mutex and a read/write lock on one path, which would not exclude each other
   // zklock: the rest
   protocol_error = 40,  ///< the server answered what it cannot mean
   invalid_data = 41,    ///< a node's data is not what it was read as

@@ -23,6 +23,7 @@ namespace zklock {
 
 namespace detail {
 class SessionCore;
+asio::any_io_executor serial_executor(const SessionCore& session);
 asio::any_io_executor callback_executor(const SessionCore& session);
 void refuse_after_fork(const SessionCore& session);
 
@@ -72,11 +73,11 @@ void start_sync(SessionHandle session, std::string path, Handler<> handler);
 /// Every operation
 ///   - refuses a bad argument before anything is sent (Error::invalid_path, payload_too_large, ...), as a completion,
 ///   not an exception;
-///   - while the link is down, fails with Error::connection_loss;
+///   - while the link is down, fails with Error::not_connected;
 ///   - once the session is over, fails with Error::session_expired, auth_failed or closing;
 ///   - completes exactly once and never inside the call that starts it;
-///   - when cancelled (terminal, partial, total), completes with operation_aborted at once; what was sent may still be
-///   done by the server.
+///   - when cancelled (terminal, partial, and total alike), completes with operation_aborted at once. What was sent
+///   cannot be called back: the server may still carry out a write, or has, and nobody will say so.
 /// Which failures leave a write undone for sure: outcome_of.
 ///
 /// Requests are sent, executed and answered in the order in which one thread makes them, so two started back to back

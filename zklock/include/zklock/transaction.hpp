@@ -38,21 +38,38 @@ class Transaction {
     std::int32_t version = any_version;
   };
 
-  Transaction& create(std::string path, std::string data, CreateMode mode = CreateMode::persistent) {
+  Transaction& create(std::string path, std::string data, CreateMode mode = CreateMode::persistent) & {
     return add({Kind::create, std::move(path), std::move(data), mode, std::nullopt, any_version});
   }
-  Transaction& create(std::string path, std::string data, CreateMode mode, Acl acl) {
+  Transaction& create(std::string path, std::string data, CreateMode mode, Acl acl) & {
     return add({Kind::create, std::move(path), std::move(data), mode, std::move(acl), any_version});
   }
-  Transaction& remove(std::string path, std::int32_t version = any_version) {
+  Transaction& remove(std::string path, std::int32_t version = any_version) & {
     return add({Kind::remove, std::move(path), {}, CreateMode::persistent, std::nullopt, version});
   }
-  Transaction& set_data(std::string path, std::string data, std::int32_t version = any_version) {
+  Transaction& set_data(std::string path, std::string data, std::int32_t version = any_version) & {
     return add({Kind::set_data, std::move(path), std::move(data), CreateMode::persistent, std::nullopt, version});
   }
   /// The node exists, and has this version.
-  Transaction& check(std::string path, std::int32_t version = any_version) {
+  Transaction& check(std::string path, std::int32_t version = any_version) & {
     return add({Kind::check, std::move(path), {}, CreateMode::persistent, std::nullopt, version});
+  }
+
+  // Of a temporary: a value, which may be kept by reference.
+  Transaction create(std::string path, std::string data, CreateMode mode = CreateMode::persistent) && {
+    return std::move(create(std::move(path), std::move(data), mode));
+  }
+  Transaction create(std::string path, std::string data, CreateMode mode, Acl acl) && {
+    return std::move(create(std::move(path), std::move(data), mode, std::move(acl)));
+  }
+  Transaction remove(std::string path, std::int32_t version = any_version) && {
+    return std::move(remove(std::move(path), version));
+  }
+  Transaction set_data(std::string path, std::string data, std::int32_t version = any_version) && {
+    return std::move(set_data(std::move(path), std::move(data), version));
+  }
+  Transaction check(std::string path, std::int32_t version = any_version) && {
+    return std::move(check(std::move(path), version));
   }
 
   [[nodiscard]] const std::vector<Operation>& operations() const noexcept { return operations_; }

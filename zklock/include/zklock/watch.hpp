@@ -19,6 +19,7 @@ struct WatchEvent {
 
 namespace detail {
 class WatchCore;
+asio::any_io_executor serial_executor(const WatchCore& watch);
 asio::any_io_executor callback_executor(const WatchCore& watch);
 void refuse_after_fork(const WatchCore& watch);
 void start_watch_wait(std::shared_ptr<WatchCore> watch, Handler<WatchEvent> handler);

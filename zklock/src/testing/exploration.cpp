@@ -13,13 +13,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::array<std::string_view, 9> names{"request_lost",  "reply_lost", "expired_before",
-                                                "expired_after", "cancelled",  "cancelled_later",
-                                                "overslept",     "closed",     "closed_later"};
+constexpr std::array<std::string_view, 12> names{"request_lost", "reply_lost",      "expired_before", "expired_after",
+                                                 "cancelled",    "cancelled_later", "overslept",      "closed",
+                                                 "closed_later", "closed_cut",      "deleted",        "deleted_later"};
 
 constexpr Clock::duration some_messages = 20ms;
 
-/// One fault at one step; `whom`: the operation's or the client's number, if it needs one.
+/// One fault at one step; `whom`: the operation's, the client's or the node's number, if it needs one.
 struct Injection {
   Fault fault{};
   std::uint64_t step = 0;
@@ -30,13 +30,17 @@ using Plan = std::vector<Injection>;
 bool strikes_operation(Fault fault) {
   return fault == Fault::cancelled || fault == Fault::cancelled_later || fault == Fault::overslept;
 }
-bool strikes_client(Fault fault) { return fault == Fault::closed || fault == Fault::closed_later; }
+bool strikes_client(Fault fault) {
+  return fault == Fault::closed || fault == Fault::closed_later || fault == Fault::closed_cut;
+}
+bool strikes_node(Fault fault) { return fault == Fault::deleted || fault == Fault::deleted_later; }
 
 std::string to_text(const Plan& plan) {
   std::string text;
   for (const Injection& each : plan) {
     text += (text.empty() ? "" : " ") + std::string{to_string(each.fault)} + "@" + std::to_string(each.step);
-    if (strikes_operation(each.fault) || strikes_client(each.fault)) text += "#" + std::to_string(each.whom);
+    if (strikes_operation(each.fault) || strikes_client(each.fault) || strikes_node(each.fault))
+      text += "#" + std::to_string(each.whom);
   }
   return text;
 }
@@ -60,6 +64,7 @@ Plan parse(const std::string& text) {
 struct Step {
   std::vector<std::size_t> operations{};
   std::size_t clients = 0;
+  std::size_t nodes = 0;
 };
 
 struct Run {
@@ -68,10 +73,20 @@ struct Run {
   std::vector<Step> steps{};
 };
 
+/// Those that the operator may delete.
+std::vector<std::string> nodes_below(const Simulation& simulation, const std::string& top) {
+  std::vector<std::string> paths;
+  if (top.empty()) return paths;
+  for (const FakeNode& node : simulation.ensemble().nodes())
+    if (node.path == top || node.path.starts_with(top + "/")) paths.push_back(node.path);
+  return paths;
+}
+
 /// Lets a plan happen in a simulation. Looks at each call from inside the ensemble.
 class Saboteur {
  public:
-  Saboteur(Simulation& simulation, const Plan& plan, Run& run) : simulation_{simulation}, plan_{plan}, run_{run} {}
+  Saboteur(Simulation& simulation, const std::string& operators, const Plan& plan, Run& run)
+      : simulation_{simulation}, operators_{operators}, plan_{plan}, run_{run} {}
 
   FakeFault operator()(const FakeCall& call) {
     if (!call.applied) note(call);
@@ -97,6 +112,11 @@ class Saboteur {
       ++index;
     }
     run_.steps.push_back(std::move(step));
+    if (operators_.empty()) return;
+    simulation_.after(Clock::duration::zero(),
+                      [&simulation = simulation_, &operators = operators_, &run = run_, number = run_.steps.size()] {
+                        run.steps[number - 1].nodes = nodes_below(simulation, operators).size();
+                      });
   }
 
   FakeFault strike(const Injection& injection, bool applied) {
@@ -109,20 +129,34 @@ class Saboteur {
     }
     if (applied) return FakeFault::none;
     auto act = [this, injection] { befall(injection); };
-    const bool later = injection.fault == Fault::cancelled_later || injection.fault == Fault::closed_later;
+    const bool later = injection.fault == Fault::cancelled_later || injection.fault == Fault::closed_later ||
+                       injection.fault == Fault::deleted_later;
     simulation_.after(later ? some_messages : Clock::duration::zero(), std::move(act));
     return FakeFault::none;
   }
 
   void befall(const Injection& injection) {
+    if (injection.fault == Fault::closed_cut) return cut_and_close(injection.whom);
     if (strikes_client(injection.fault)) return simulation_.close_client(injection.whom);
+    if (strikes_node(injection.fault)) return delete_node(injection.whom);
     if (injection.whom >= simulation_.operations().size()) return;
     if (injection.fault != Fault::overslept) return simulation_.cancel(injection.whom);
     const Simulation::Operation& victim = simulation_.operation_at(injection.whom);
     if (!victim.is_done() && victim.deadline) simulation_.oversleep(*victim.deadline);
   }
 
+  void delete_node(std::size_t number) {
+    const auto paths = nodes_below(simulation_, operators_);
+    if (number < paths.size()) simulation_.delete_as_operator(paths[number]);
+  }
+
+  void cut_and_close(std::size_t client) {
+    simulation_.cut_client(client);
+    simulation_.after({}, [&simulation = simulation_, client] { simulation.close_client(client); });
+  }
+
   Simulation& simulation_;
+  const std::string& operators_;
   const Plan& plan_;
   Run& run_;
 };
@@ -130,7 +164,7 @@ class Saboteur {
 Run run_once(const Scenario& scenario, const ExplorationOptions& options, const Plan& plan) {
   Run run;
   Simulation simulation{options.seed, options.ensemble};
-  simulation.ensemble().on_call(Saboteur{simulation, plan, run});
+  simulation.ensemble().on_call(Saboteur{simulation, options.operator_deletes, plan, run});
   scenario(simulation);
   simulation.run();
   run.failures = simulation.failures();
@@ -148,15 +182,26 @@ Plan every_fault(const Run& undisturbed) {
       for (const Fault fault : {Fault::cancelled, Fault::cancelled_later, Fault::overslept})
         all.push_back({fault, number, operation});
     for (std::size_t client = 0; client < undisturbed.steps[i].clients; ++client)
-      for (const Fault fault : {Fault::closed, Fault::closed_later}) all.push_back({fault, number, client});
+      for (const Fault fault : {Fault::closed, Fault::closed_later, Fault::closed_cut})
+        all.push_back({fault, number, client});
+    for (std::size_t node = 0; node < undisturbed.steps[i].nodes; ++node)
+      for (const Fault fault : {Fault::deleted, Fault::deleted_later}) all.push_back({fault, number, node});
   }
   return all;
 }
 
+/// What a run begins with.
+Plan first_faults(const Plan& all, const ExplorationOptions& options) {
+  Plan first = all;
+  if (!options.operator_deletes.empty())
+    std::erase_if(first, [](const Injection& each) { return !strikes_node(each.fault); });
+  return first;
+}
+
 /// The second of a pair strikes soon after the first, when that has hardly been got over.
-Plan pair_of(const Plan& all, std::mt19937_64& random) {
+Plan pair_of(const Plan& firsts, const Plan& all, std::mt19937_64& random) {
   constexpr std::uint64_t soon = 12;
-  Injection first = all[random() % all.size()];
+  Injection first = firsts[random() % firsts.size()];
   Injection second = all[random() % all.size()];
   second.step = first.step + 1 + random() % soon;
   return {first, second};
@@ -182,10 +227,12 @@ class Explorer {
     const Run undisturbed = run({});
     report_.steps = undisturbed.steps.size();
     const Plan all = every_fault(undisturbed);
+    const Plan first = first_faults(all, options_);
     const std::size_t stride = std::max<std::size_t>(options_.stride, 1);
-    for (std::size_t i = options_.seed % stride; i < all.size() && !had_enough(); i += stride) run({all[i]});
+    for (std::size_t i = options_.seed % stride; i < first.size() && !had_enough(); i += stride) run({first[i]});
     std::mt19937_64 random{options_.seed};
-    for (std::size_t i = 0; i < options_.pairs && !all.empty() && !had_enough(); ++i) run(pair_of(all, random));
+    for (std::size_t i = 0; i < options_.pairs && !first.empty() && !had_enough(); ++i)
+      run(pair_of(first, all, random));
     return report_;
   }
 

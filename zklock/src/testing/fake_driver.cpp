@@ -48,7 +48,7 @@ Driver::RequestId Driver::submit(Request request, std::shared_ptr<ReplySink> sin
   if (end_) {
     answer(id, Reply{.error = end_});
   } else if (phase_ != Phase::connected) {
-    answer(id, Reply{.error = make_error_code(Error::connection_loss)});
+    answer(id, Reply{.error = make_error_code(Error::not_connected)});
   } else {
     send([request = std::move(request), id, watches](World& world, Connection& connection) {
       world.on_request(connection, request, id, watches);
@@ -95,7 +95,6 @@ void Driver::fire(const Place& place, WatchEventType type) {
 }
 
 void Driver::forget_watch(const WatchSink& watch) {
-  std::erase_if(inbox_, [&](const Event& event) { return event.watch.get() == &watch; });
   for (auto& [place, watched] : watches_) {
     if (std::erase_if(watched.sinks, [&](const auto& sink) { return sink.get() == &watch; }) == 0) continue;
     drop_if_unused(Place{place});
@@ -122,6 +121,7 @@ void Driver::unwatch(const Place& place) {
 void Driver::on_accepted(const SessionCredentials& credentials, std::chrono::milliseconds timeout) {
   phase_ = Phase::connected;
   failures_ = 0;
+  handshake_.on_connected();
   credentials_ = credentials;
   timeout_ = timeout;
   last_heard_ = Clock::now();

@@ -1,6 +1,7 @@
 // The driver of a FakeEnsemble's clients: towards the core it behaves as CClientDriver does.
 #pragma once
 
+#include "../connect_policy.hpp"
 #include "../driver.hpp"
 #include "fake_world.hpp"
 
@@ -64,10 +65,11 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
 
   void send(std::function<void(World&, Connection&)> message);
   void connect();
-  void lose(error_code reason);
+  void lose(error_code reason, HandshakeLimit::Failure failure = HandshakeLimit::Failure::other);
   void hang_up();
   void die(LinkState state, error_code reason);
   void end(error_code reason);
+  void hurry();
   void finish();
   void enter(LinkState link);
   void answer(RequestId id, Reply reply);
@@ -75,6 +77,8 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   void drop_if_unused(const Place& place);
   void unwatch(const Place& place);
   void poke();
+  [[nodiscard]] bool hurries() const noexcept { return close_limit_ != Clock::time_point::max(); }
+  [[nodiscard]] Clock::duration time_to_connect() const;
   [[nodiscard]] Clock::duration connect_limit() const;
   void schedule();
   void on_time();
@@ -101,6 +105,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   std::string server_;
   std::size_t next_server_ = 0;
   int failures_ = 0;
+  HandshakeLimit handshake_;
   Clock::time_point connect_at_{};
   Clock::time_point connecting_since_{};
   Clock::time_point last_sent_{};

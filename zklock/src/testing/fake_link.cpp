@@ -11,13 +11,6 @@ namespace zklock::testing::fake {
 
 using namespace std::chrono_literals;
 
-namespace {
-
-constexpr Clock::duration first_back_off = 20ms;
-constexpr Clock::duration close_patience = 4500ms;  // what zookeeper_close takes at most
-
-}  // namespace
-
 void Driver::connect() {
   phase_ = Phase::connecting;
   connecting_since_ = Clock::now();
@@ -44,19 +37,13 @@ void Driver::hang_up() {
   connection_.reset();
 }
 
-/// After the first failure the next server is tried at once; after that we wait, as CClientDriver does.
-void Driver::lose(error_code reason) {
+void Driver::lose(error_code reason, HandshakeLimit::Failure failure) {
   if (phase_ != Phase::connecting && phase_ != Phase::connected) return;
   hang_up();
   phase_ = Phase::backing_off;
-  Clock::duration wait = 1ms;
-  if (failures_ > 0) {
-    const Clock::duration cap = std::max<Clock::duration>(timeout_ / 10, first_back_off);
-    const Clock::duration half = std::min(first_back_off * (1 << std::min(failures_ - 1, 10)), cap) / 2;
-    wait = half + std::chrono::nanoseconds{random_bits() % static_cast<std::uint64_t>(half.count())};
-  }
-  ++failures_;
-  connect_at_ = Clock::now() + wait;
+  handshake_.on_failure(failure, options_.servers.size() | 1);
+  const Clock::duration jitter = hurries() ? 0ms : options_.reconnect_jitter;
+  connect_at_ = Clock::now() + wait_to_connect(++failures_, jitter, time_to_connect(), random_bits());
   enter(LinkState::disconnected);
   while (!requests_.empty()) answer(requests_.begin()->first, Reply{.error = reason});
   if (!delivering_) poke();
@@ -85,14 +72,21 @@ void Driver::close(CloseMode mode, error_code reason, std::function<void()> clos
   timer_at_ = Clock::time_point::max();  // armed anew, and to keep us alive
   poke();
   if (closed) closed_.push_back(std::move(closed));
-  const bool has_session = credentials_.id != 0;
-  const bool looks_for_it = mode == CloseMode::when_reachable && has_session && phase_ != Phase::done;
-  const bool can_tell = mode != CloseMode::abortive && phase_ == Phase::connected;
-  if (!looks_for_it && !can_tell) return finish();
-  const bool is_told = close_mode_ && phase_ == Phase::connected;
+  const bool has_session = credentials_.id != 0 && phase_ != Phase::done;
+  if (mode == CloseMode::abortive || !has_session) return finish();
+  const bool is_told = close_mode_.has_value();
   close_mode_ = mode;
-  if (mode == CloseMode::graceful) close_limit_ = Clock::now() + close_patience;
-  if (can_tell && !is_told) send([](World& world, Connection& connection) { world.on_close(connection); });
+  if (mode == CloseMode::graceful) hurry();
+  if (phase_ == Phase::connected && !is_told)
+    send([](World& world, Connection& connection) { world.on_close(connection); });
+}
+
+/// No pause that has grown, and no patience with one server, may take all of the time.
+void Driver::hurry() {
+  if (hurries()) return;
+  close_limit_ = Clock::now() + close_limit;
+  failures_ = 0;
+  connect_at_ = Clock::now();
 }
 
 void Driver::finish() {
@@ -119,9 +113,12 @@ void Driver::set_servers(std::vector<std::string> servers) {
 
 // ---- time
 
+Clock::duration Driver::time_to_connect() const {
+  return hurries() ? std::min<Clock::duration>(timeout_, close_limit) : timeout_;
+}
+
 Clock::duration Driver::connect_limit() const {
-  const auto addresses = static_cast<int>(options_.servers.size() | 1);
-  return Clock::duration{timeout_} / (2 * addresses);
+  return handshake_.limit(time_to_connect(), options_.servers.size() | 1);
 }
 
 void Driver::on_time() {
@@ -131,7 +128,7 @@ void Driver::on_time() {
   if (phase_ == Phase::backing_off && now >= connect_at_) {
     connect();
   } else if (phase_ == Phase::connecting && now >= connecting_since_ + connect_limit()) {
-    lose(make_error_code(Error::connection_loss));
+    lose(make_error_code(Error::connection_loss), HandshakeLimit::Failure::overdue);
   } else if (phase_ == Phase::connected && now >= last_heard_ + timeout_ * 2 / 3) {
     lose(make_error_code(Error::operation_timeout));
   } else if (phase_ == Phase::connected && now >= last_sent_ + timeout_ / 3 && requests_.empty()) {

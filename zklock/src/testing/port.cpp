@@ -27,6 +27,17 @@ std::vector<std::uint16_t> candidates() {
   return ports;
 }
 
+Descriptor new_socket() {
+  Descriptor socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  if (!socket) throw_errno("socket");
+  return socket;
+}
+
+void allow_reuse(const Descriptor& socket) {
+  const int on = 1;
+  if (::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0) throw_errno("setsockopt");
+}
+
 bool bind_to(const Descriptor& socket, const sockaddr_in& address) {
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return true;
   if (errno != EADDRINUSE && errno != EACCES) throw_errno("bind to a loopback address");
@@ -35,21 +46,31 @@ bool bind_to(const Descriptor& socket, const sockaddr_in& address) {
 
 }  // namespace
 
-Port::Port(const std::string& address) {
+Port::Port(const std::string& address, std::uint16_t wanted) {
+  if (wanted != 0) {
+    take(address, wanted);
+    return;
+  }
   const auto ports = candidates();
   std::random_device random;
   std::uniform_int_distribution<std::size_t> index{0, ports.size() - 1};
   for (int attempt = 0; attempt < 200; ++attempt) {
-    socket_ = Descriptor{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    if (!socket_) throw_errno("socket");
+    socket_ = new_socket();
     number_ = ports[index(random)];
     if (!bind_to(socket_, socket_address(address, number_))) continue;
     // Only now: without the option, binding fails on a port that anybody else has.
-    const int on = 1;
-    if (::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0) throw_errno("setsockopt");
+    allow_reuse(socket_);
     return;
   }
   throw std::runtime_error{"no free port on " + address};
+}
+
+void Port::take(const std::string& address, std::uint16_t wanted) {
+  socket_ = new_socket();
+  number_ = wanted;
+  allow_reuse(socket_);  // also while the connections of a server that was there before fade away
+  if (!bind_to(socket_, socket_address(address, number_)))
+    throw std::runtime_error{"port " + std::to_string(wanted) + " of " + address + " is taken, or not allowed"};
 }
 
 }  // namespace zklock::testing

@@ -8,17 +8,19 @@
 
 namespace zklock::testing {
 
-/// A free TCP port of a loopback address, drawn at random. While this object lives no other Port of any process gets
+/// A free TCP port of a loopback address, drawn at random unless one is wanted. While this object lives no other Port of any process gets
 /// the number there, whether a server listens on it or not.
 ///
 /// It is a socket that is bound and never listens. Linux lets a listener bind beside it when both have SO_REUSEADDR;
 /// ZooKeeper's has it (NIOServerCnxnFactory.configure).
 class Port {
  public:
-  explicit Port(const std::string& address = "127.0.0.1");
+  explicit Port(const std::string& address = "127.0.0.1", std::uint16_t wanted = 0);
   [[nodiscard]] std::uint16_t number() const noexcept { return number_; }
 
  private:
+  void take(const std::string& address, std::uint16_t wanted);
+
   Descriptor socket_;
   std::uint16_t number_ = 0;
 };

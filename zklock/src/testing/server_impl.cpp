@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <fstream>
 #include <utility>
 
 namespace zklock::testing {
@@ -28,7 +29,7 @@ TestServer::Impl::Impl(TestServerOptions good, Place where)
 TestServer::Impl::Impl(TestServerOptions&& good, Place&& where, const std::filesystem::path& directory)
     : options{std::move(good)},
       place{std::move(where)},
-      port{reserved_address(place.address)},
+      port{reserved_address(place.address), options.port},
       process{directory, command(options, place, directory)} {}
 
 void TestServer::Impl::launch_somewhere() {
@@ -37,7 +38,7 @@ void TestServer::Impl::launch_somewhere() {
     try {
       return launch();
     } catch (const PortTaken&) {
-      if (attempts == 1) throw;
+      if (attempts == 1 || options.port != 0) throw;
       port = Port{reserved_address(place.address)};
     }
   }
@@ -51,6 +52,9 @@ void TestServer::Impl::launch() {
 void TestServer::Impl::begin_launch() {
   launched = std::chrono::steady_clock::now();
   log_begin = size_of(process.log_file());
+  if (const std::string log = set_aside_headless_log(process.directory()); !log.empty())
+    std::ofstream{process.log_file(), std::ios::app} << "zklock::testing has set aside " << log
+                                                     << ", which has no header\n";
   process.start();
 }
 

@@ -1,12 +1,14 @@
 #include "setup.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <random>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
 namespace zklock::testing {
@@ -78,6 +80,27 @@ void write_configuration(const fs::path& directory, const TestServerOptions& opt
   std::ofstream name{data_directory(directory) / "myid"};
   name << place.id << "\n";
   if (!name.flush()) throw std::runtime_error{"cannot write " + (data_directory(directory) / "myid").string()};
+}
+
+std::string set_aside_headless_log(const fs::path& directory) {
+  constexpr std::uintmax_t header = 16;  // FileHeader: an int, an int and a long
+  constexpr std::string_view prefix = "log.";
+  fs::path last;
+  std::uint64_t last_zxid = 0;
+  std::error_code missing;
+  for (const auto& entry : fs::directory_iterator{data_directory(directory) / "version-2", missing}) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(prefix)) continue;
+    std::uint64_t zxid = 0;
+    const auto [end, error] = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), zxid, 16);
+    if (error != std::errc{} || end != name.data() + name.size() || zxid < last_zxid) continue;
+    last = entry.path();
+    last_zxid = zxid;
+  }
+  if (last.empty() || fs::file_size(last) >= header) return {};
+  const std::string name = last.filename();
+  fs::rename(last, last.parent_path() / ("headless." + name));
+  return name;
 }
 
 std::uintmax_t size_of(const fs::path& file) {

@@ -35,6 +35,11 @@ void write_configuration(const std::filesystem::path& directory, const TestServe
   return directory / "data";
 }
 
+/// A server that is killed while it makes a new transaction log leaves one without a whole header, and ends at its next
+/// start (3.8.0, FileTxnLog: EOFException, as in ZOOKEEPER-1621). Such a last log can hold no transaction: it becomes
+/// "headless.log.<zxid>", which no server reads. The name it had; empty: there was none.
+std::string set_aside_headless_log(const std::filesystem::path& directory);
+
 /// 0 for a file that is not there.
 [[nodiscard]] std::uintmax_t size_of(const std::filesystem::path& file);
 

@@ -33,6 +33,8 @@ Client& Simulation::client(const std::string& name, ClientConfig config) {
   return clients_.back().client;
 }
 
+Client& Simulation::client(const std::string& name) { return client(name, ClientConfig{}); }
+
 std::vector<std::string> Simulation::client_names() const {
   std::vector<std::string> names;
   for (const NamedClient& each : clients_) names.push_back(each.name);
@@ -41,7 +43,38 @@ std::vector<std::string> Simulation::client_names() const {
 
 void Simulation::close_client(std::size_t index) {
   if (index >= clients_.size()) return;
-  std::next(clients_.begin(), static_cast<std::ptrdiff_t>(index))->client.close();
+  NamedClient& closing = *std::next(clients_.begin(), static_cast<std::ptrdiff_t>(index));
+  auto check = [this, &closing, begun = Clock::now()](error_code) { check_closed(closing, begun); };
+  closing.client.async_close(asio::bind_executor(executor(), std::move(check)));
+}
+
+void Simulation::check_closed(const NamedClient& closed, Clock::time_point begun) {
+  if (woke_ >= begun) return;
+  for (const FakeNode& node : ensemble_.nodes())
+    if (closed.sessions.contains(node.stat.ephemeral_owner)) fail(closed.name + " is closed and has left " + node.path);
+}
+
+void Simulation::cut_client(std::size_t index) {
+  if (index >= clients_.size()) return;
+  const Session session = std::next(clients_.begin(), static_cast<std::ptrdiff_t>(index))->client.session();
+  if (session) ensemble_.cut(session.id());
+}
+
+void Simulation::delete_as_operator(const std::string& path) {
+  const auto nodes = ensemble_.nodes();  // by path: what is below comes later
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    if (node->path != path && !node->path.starts_with(path + "/")) continue;
+    deleted_[node->path] = node->stat.czxid;
+    ensemble_.remove(node->path);
+  }
+}
+
+bool Simulation::was_made_anew(const std::string& directory) const {
+  const auto nodes = ensemble_.nodes();
+  const auto now = std::ranges::find(nodes, directory, &FakeNode::path);
+  return now != nodes.end() && std::ranges::any_of(deleted_, [&](const auto& gone) {
+           return (gone.first == directory || gone.first.starts_with(directory + "/")) && gone.second < now->stat.czxid;
+         });
 }
 
 void Simulation::actor(std::function<asio::awaitable<void>()> body) {
@@ -102,6 +135,8 @@ void Simulation::at_the_end(std::string name, std::function<bool()> holds) {
 
 /// What holds whenever nothing is ready to run.
 void Simulation::check() {
+  for (NamedClient& each : clients_)
+    if (const Session session = each.client.session(); session && session.id() != 0) each.sessions.insert(session.id());
   for (const Check& invariant : invariants_)
     if (!invariant.holds()) fail("does not hold: " + invariant.name);
   for (const Operation& operation : operations_) {

@@ -14,6 +14,7 @@
 namespace zklock {
 
 namespace detail {
+asio::any_io_executor serial_executor(const LockSet& locks);
 asio::any_io_executor callback_executor(const LockSet& locks);
 void refuse_after_fork(const LockSet& locks);
 void start_acquire_all(std::shared_ptr<LockSet> locks, Owner owner, Patience patience, Handler<MultiLease> handler);
@@ -95,6 +96,12 @@ class InterProcessMultiLock {
   /// Gives one acquire of each back, the last one first, and waits as InterProcessMutex::release does. One that fails
   /// keeps no other; throws the first failure.
   void release();
+  /// As above, waiting for at most `wait` in all: false when the time is up. The deletes go on in the background then,
+  /// and this thread holds nothing any more.
+  template <class Rep, class Period>
+  [[nodiscard]] bool release(std::chrono::duration<Rep, Period> wait) {
+    return release(after(wait));
+  }
 
   void lock() { acquire(); }
   [[nodiscard]] bool try_lock() { return acquire(std::chrono::nanoseconds::zero()); }
@@ -104,7 +111,7 @@ class InterProcessMultiLock {
   }
   template <class AnyClock, class Duration>
   [[nodiscard]] bool try_lock_until(std::chrono::time_point<AnyClock, Duration> deadline) {
-    return acquire(deadline - AnyClock::now());
+    return acquire(detail::Patience::of(deadline));
   }
   /// As release, but does not wait. Throws Error::not_owner only.
   void unlock();
@@ -122,6 +129,7 @@ class InterProcessMultiLock {
                                                                                       locks_, owner, patience);
   }
   bool acquire(detail::Patience patience);
+  bool release(Deadline deadline);
 
   std::shared_ptr<detail::LockSet> locks_;
 };

@@ -33,6 +33,7 @@ namespace detail {
 
 class LockSet;
 class ThreadHolds;
+asio::any_io_executor serial_executor(const ThreadHolds& lock);
 asio::any_io_executor callback_executor(const ThreadHolds& lock);
 void refuse_after_fork(const ThreadHolds& lock);
 
@@ -46,6 +47,12 @@ struct Patience {
   static Patience of(std::chrono::duration<Rep, Period> wait) {
     if (wait <= wait.zero()) return {Kind::try_once, {}};
     return {Kind::until, *after(wait)};
+  }
+  /// Until then on its own clock. In seconds, of which no time point is so many that they overflow.
+  template <class AnyClock, class Duration>
+  static Patience of(std::chrono::time_point<AnyClock, Duration> deadline) {
+    using Seconds = std::chrono::duration<double>;
+    return of(Seconds{deadline.time_since_epoch()} - Seconds{AnyClock::now().time_since_epoch()});
   }
 };
 
@@ -86,12 +93,13 @@ class InterProcessMutex {
   /// Signature     void(error_code, Lease)
   /// Completes     when every contender ahead of us is gone. Lost links are survived; a lost session costs the place in
   ///               line, and the attempt starts over, as often as the client's retry policy allows.
-  /// Errors        Error::connection_loss (no connection within the client's connection_timeout),
+  /// Errors        Error::not_connected (no connection within the client's connection_timeout), Error::connection_loss,
   ///               Error::session_expired (too often), Error::auth_failed, Error::no_auth, Error::closed,
   ///               Error::closing, Error::sequence_exhausted, Error::no_node (the directory is deleted time and again),
   ///               Error::no_children_for_ephemerals (the path is an ephemeral node), Error::lock_lost (the owner has
   ///               lost it, and not released all of it), Error::too_many_reentries, Error::would_deadlock (see
-  ///               InterProcessReadWriteLock), Error::too_many_watches (the session has so many),
+  ///               InterProcessReadWriteLock), Error::mixed_lock_kinds (this Client has a lock of the other kind on the
+  ///               path, or waits for one), Error::too_many_watches (the session has so many),
   ///               Error::quota_exceeded, Error::protocol_error (the server's answer makes no sense), operation_aborted
   /// Cancellation  terminal, partial, total: all leave no trace.
   /// Threads       any thread may call it; the handler runs on its associated executor.
@@ -107,11 +115,12 @@ class InterProcessMutex {
     return initiate_acquire(owner, detail::Patience{}, std::forward<Token>(token));
   }
 
-  /// As above, for at most `wait` in all; zero or less: one try, without waiting in line, though for a connection, at
-  /// most for the client's connection_timeout.
+  /// As above, for at most `wait` in all; zero or less: one try, without waiting in line, though for ZooKeeper, at most
+  /// for the client's connection_timeout: set that, or give a short `wait`, to bound it.
   ///
   /// Signature     void(error_code, Lease)
-  /// Errors        besides the above Error::timed_out. A lock not acquired leaves no trace.
+  /// Errors        besides the above Error::timed_out: others had the lock. Without a connection for all of the time it
+  ///               is Error::not_connected. A lock not acquired leaves no trace.
   template <class Rep, class Period, asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
   auto async_acquire(std::chrono::duration<Rep, Period> wait, Token&& token = {}) const {
     return initiate_acquire(Owner::make(), detail::Patience::of(wait), std::forward<Token>(token));
@@ -128,7 +137,8 @@ class InterProcessMutex {
   ///
   /// Signature     void(error_code, std::vector<Participant>)
   /// Completes     when the nodes that were listed have been read; who has gone in between is left out.
-  /// Errors        Error::connection_loss, Error::session_expired, Error::no_auth, Error::closed, operation_aborted; a
+  /// Errors        Error::not_connected, Error::connection_loss, Error::session_expired, Error::no_auth,
+  ///               Error::closed, operation_aborted; a
   ///               path that does not exist is an empty line
   /// Cancellation  terminal, partial, total.
   /// Threads       any thread may call it; the handler runs on its associated executor.
@@ -137,13 +147,18 @@ class InterProcessMutex {
     return detail::initiate<void(error_code, std::vector<Participant>), &detail::start_participants>(
         std::forward<Token>(token), lock_, kind_, std::optional{kind_});
   }
+  /// As above, but blocks. Throws boost::system::system_error: the errors of async_participants; Error::would_deadlock
+  /// where the client's own work would have to wait for this call. Without a deadline: somebody has to run the client's
+  /// executor.
+  [[nodiscard]] std::vector<Participant> participants() const;
 
   /// Blocks until this thread holds the lock. Throws boost::system::system_error: the errors of async_acquire;
   /// Error::lock_lost if this thread held it and has not released it since it was lost; Error::would_deadlock where the
   /// client's own work would have to wait for this call.
   void acquire();
 
-  /// As acquire, for at most `wait`: false when the time is up. Zero or less: one try.
+  /// As acquire, for at most `wait`: false when others had the lock for that long. Zero or less: one try, which throws
+  /// after the client's connection_timeout if ZooKeeper cannot be reached.
   template <class Rep, class Period>
   [[nodiscard]] bool acquire(std::chrono::duration<Rep, Period> wait) {
     return acquire(detail::Patience::of(wait));
@@ -153,8 +168,16 @@ class InterProcessMutex {
   /// boost::system::system_error: Error::not_owner if this thread holds nothing, Error::lock_lost if the lock was lost
   /// meanwhile; this thread then holds nothing any more.
   void release();
+  /// As above, waiting for at most `wait`: false when the time is up. The delete goes on in the background then, and
+  /// this thread holds nothing any more.
+  template <class Rep, class Period>
+  [[nodiscard]] bool release(std::chrono::duration<Rep, Period> wait) {
+    return release(after(wait));
+  }
 
   void lock() { acquire(); }
+  /// One try. Without a server it blocks for ClientConfig::connection_timeout, and throws then; try_lock_for(1s) would
+  /// throw after a second.
   [[nodiscard]] bool try_lock() { return acquire(std::chrono::nanoseconds::zero()); }
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> wait) {
@@ -162,7 +185,7 @@ class InterProcessMutex {
   }
   template <class AnyClock, class Duration>
   [[nodiscard]] bool try_lock_until(std::chrono::time_point<AnyClock, Duration> deadline) {
-    return acquire(deadline - AnyClock::now());
+    return acquire(detail::Patience::of(deadline));
   }
   /// As release, but does not wait: the last one puts the delete on the wire. Throws Error::not_owner only.
   void unlock();
@@ -183,7 +206,7 @@ class InterProcessMutex {
   }
   /// As Lease::guard, of what the calling thread holds. Throws Error::not_owner if it holds nothing.
   [[nodiscard]] Transaction guard() const;
-  /// As Lease::valid_until, of what the calling thread holds; time_point::min() if this thread holds nothing.
+  /// As Lease::valid_until, of what the calling thread holds; time_point{} if this thread holds nothing.
   [[nodiscard]] Clock::time_point valid_until() const;
 
   /// Somebody holds the lock by this Client, and has not lost it.
@@ -204,6 +227,7 @@ class InterProcessMutex {
                                                                              owner, patience);
   }
   bool acquire(detail::Patience patience);
+  bool release(Deadline deadline);
   /// What the calling thread holds; throws Error::not_owner.
   [[nodiscard]] std::shared_ptr<detail::Hold> held() const;
 

@@ -46,6 +46,8 @@ class InterProcessReadWriteLock {
     return detail::initiate<void(error_code, std::vector<Participant>), &detail::start_participants>(
         std::forward<Token>(token), write_.lock_, LockKind::write, std::optional<LockKind>{});
   }
+  /// As above, but blocks; throws as InterProcessMutex::participants.
+  [[nodiscard]] std::vector<Participant> participants() const;
 
   // The write lock; see InterProcessMutex.
   void lock() { write_.lock(); }

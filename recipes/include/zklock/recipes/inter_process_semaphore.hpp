@@ -19,14 +19,23 @@ struct SharedPermits {
   std::int32_t seed = 1;
 };
 
+/// A semaphore's number of permits, and the version of the node that keeps it; any_version of a number that is fixed.
+struct PermitNumber {
+  std::int32_t number = 0;
+  std::int32_t version = any_version;
+};
+
 namespace detail {
 
 class SemaphoreCore;
+asio::any_io_executor serial_executor(const SemaphoreCore& semaphore);
 asio::any_io_executor callback_executor(const SemaphoreCore& semaphore);
 void refuse_after_fork(const SemaphoreCore& semaphore);
 void start_acquire_permit(std::shared_ptr<SemaphoreCore> semaphore, Patience patience, Handler<Lease> handler);
 void start_acquire_permits(std::shared_ptr<SemaphoreCore> semaphore, std::int32_t quantity, Patience patience,
                            Handler<std::vector<Lease>> handler);
+void start_read_permits(std::shared_ptr<SemaphoreCore> semaphore, Handler<PermitNumber> handler);
+void start_set_permits(std::shared_ptr<SemaphoreCore> semaphore, PermitNumber permits, Handler<PermitNumber> handler);
 void start_permit_holders(std::shared_ptr<SemaphoreCore> semaphore, Handler<std::vector<Participant>> handler);
 
 }  // namespace detail
@@ -61,7 +70,7 @@ class InterProcessSemaphore {
   /// Completes     when all who came before have been let in, and a permit is free. Lost links are survived; a lost
   ///               session costs the place in line, and the attempt starts over, as often as the client's retry policy
   ///               allows.
-  /// Errors        Error::connection_loss (no connection within the client's connection_timeout),
+  /// Errors        Error::not_connected (no connection within the client's connection_timeout), Error::connection_loss,
   ///               Error::session_expired (too often), Error::auth_failed, Error::no_auth, Error::closed,
   ///               Error::closing, Error::sequence_exhausted, Error::no_node (a directory is deleted time and again),
   ///               Error::no_children_for_ephemerals (the path is an ephemeral node), Error::lock_lost (our nodes are
@@ -112,7 +121,8 @@ class InterProcessSemaphore {
   ///
   /// Signature     void(error_code, std::vector<Participant>)
   /// Completes     when the nodes that were listed have been read; who has gone in between is left out.
-  /// Errors        Error::connection_loss, Error::session_expired, Error::no_auth, Error::closed, operation_aborted; a
+  /// Errors        Error::not_connected, Error::connection_loss, Error::session_expired, Error::no_auth,
+  ///               Error::closed, operation_aborted; a
   ///               path that does not exist is nobody
   /// Cancellation  terminal, partial, total.
   /// Threads       any thread may call it; the handler runs on its associated executor.
@@ -121,6 +131,48 @@ class InterProcessSemaphore {
     return detail::initiate<void(error_code, std::vector<Participant>), &detail::start_permit_holders>(
         std::forward<Token>(token), core_);
   }
+  /// As above, but blocks; throws as acquire. Without a deadline: somebody has to run the client's executor.
+  [[nodiscard]] std::vector<Participant> participants() const;
+
+  /// How many permits there are. The node of SharedPermits is made with the seed where it is missing.
+  ///
+  /// Signature     void(error_code, PermitNumber)
+  /// Completes     when the node has been read; of a fixed number at once
+  /// Errors        those of Client::async_get_data and async_create; Error::invalid_data (the node has not four bytes)
+  /// Cancellation  terminal, partial, total.
+  /// Threads       any thread may call it; the handler runs on its associated executor.
+  template <asio::completion_token_for<void(error_code, PermitNumber)> Token = asio::deferred_t>
+  auto async_permits(Token&& token = {}) const {
+    return detail::initiate<void(error_code, PermitNumber), &detail::start_read_permits>(std::forward<Token>(token),
+                                                                                         core_);
+  }
+  /// Changes the number of permits in the node of SharedPermits, for all who use that; makes it where it is missing.
+  /// Whoever waits is let in at once if there are more now; permits that are held stay. Curator's
+  /// SharedCount::setCount.
+  ///
+  /// Signature     void(error_code, PermitNumber)
+  /// Completes     with the number that was set, and its version
+  /// Errors        Error::invalid_permits for less than none, and for a semaphore whose number is fixed: refused before
+  ///               anything is sent; those of Client::async_set_data and async_create
+  /// Cancellation  terminal, partial, total; what was sent may still be done by the server.
+  /// Threads       any thread may call it; the handler runs on its associated executor.
+  template <asio::completion_token_for<void(error_code, PermitNumber)> Token = asio::deferred_t>
+  auto async_set_permits(std::int32_t number, Token&& token = {}) const {
+    return async_set_permits(number, any_version, std::forward<Token>(token));
+  }
+  /// As above, if nobody has changed it since it had this version. Curator's SharedCount::trySetCount.
+  ///
+  /// Signature     void(error_code, PermitNumber)
+  /// Errors        besides the above Error::bad_version: read it again; Error::no_node: it is not there
+  template <asio::completion_token_for<void(error_code, PermitNumber)> Token = asio::deferred_t>
+  auto async_set_permits(std::int32_t number, std::int32_t version, Token&& token = {}) const {
+    return detail::initiate<void(error_code, PermitNumber), &detail::start_set_permits>(
+        std::forward<Token>(token), core_, PermitNumber{number, version});
+  }
+  /// As async_permits, but blocks, as participants() does; throws as acquire.
+  [[nodiscard]] PermitNumber permits() const;
+  /// As async_set_permits, but blocks, as participants() does; throws its errors and Error::would_deadlock.
+  PermitNumber set_permits(std::int32_t number, std::int32_t version = any_version) const;
 
   /// Blocks until a permit is ours. Throws boost::system::system_error: the errors of async_acquire;
   /// Error::would_deadlock where the client's own work would have to wait for this call.

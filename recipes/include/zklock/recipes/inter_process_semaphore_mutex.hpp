@@ -82,6 +82,11 @@ class InterProcessSemaphoreMutex {
   /// Throws boost::system::system_error: Error::not_owner if nobody has acquired it by this object, Error::lock_lost if
   /// it was lost meanwhile; it is not held any more then.
   void release();
+  /// As above, waiting for at most `wait`: false when the time is up. The delete goes on in the background then.
+  template <class Rep, class Period>
+  [[nodiscard]] bool release(std::chrono::duration<Rep, Period> wait) {
+    return release(after(wait));
+  }
 
   void lock() { acquire(); }
   [[nodiscard]] bool try_lock() { return acquire(std::chrono::nanoseconds::zero()); }
@@ -91,7 +96,7 @@ class InterProcessSemaphoreMutex {
   }
   template <class AnyClock, class Duration>
   [[nodiscard]] bool try_lock_until(std::chrono::time_point<AnyClock, Duration> deadline) {
-    return acquire(deadline - AnyClock::now());
+    return acquire(detail::Patience::of(deadline));
   }
   /// As release, but does not wait: it puts the delete on the wire. Throws Error::not_owner only.
   void unlock();
@@ -104,6 +109,7 @@ class InterProcessSemaphoreMutex {
  private:
   class Held;
   bool acquire(detail::Patience patience);
+  bool release(Deadline deadline);
 
   InterProcessSemaphore semaphore_;
   std::shared_ptr<Held> held_;

@@ -5,6 +5,7 @@
 #include <zklock/detail/operation.hpp>
 #include <zklock/transaction.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,9 +24,10 @@ enum class LeaseState {
 
 namespace detail {
 class Hold;
+asio::any_io_executor serial_executor(const Hold& hold);
 asio::any_io_executor callback_executor(const Hold& hold);
 void refuse_after_fork(const Hold& hold);
-void start_release(std::shared_ptr<Hold> hold, Handler<> handler);
+void start_release(std::shared_ptr<Hold> hold, Deadline deadline, Handler<> handler);
 void start_wait_lost(std::shared_ptr<Hold> hold, Handler<> handler);
 void start_wait_revocation(std::shared_ptr<Hold> hold, Handler<> handler);
 void release_in_background(const std::shared_ptr<Hold>& hold) noexcept;
@@ -56,8 +58,10 @@ class [[nodiscard]] Lease {
   [[nodiscard]] LeaseState state() const noexcept;
   /// The lock is ours until then at the least, whatever happens to the servers, the link or this process. While it is
   /// held it moves on, half of the session timeout ahead or more; once it has passed the lease is lost.
-  /// time_point::min() for a lease that is lost or released.
+  /// time_point{}, which is long ago, for a lease that is lost or released.
   [[nodiscard]] Clock::time_point valid_until() const noexcept;
+  /// From now until then; zero for a lease that is lost or released.
+  [[nodiscard]] Clock::duration remaining() const noexcept;
   /// state() == LeaseState::held.
   [[nodiscard]] bool is_held() const noexcept { return state() == LeaseState::held; }
   /// Grows with every grant of the lock: the transaction number (czxid) of our node. Who acquires the read lock while
@@ -83,12 +87,20 @@ class [[nodiscard]] Lease {
   /// Completes     when the server has deleted the node, or the session is over; at once if the owner holds the lock by
   ///               something else, too.
   /// Errors        Error::lock_lost if the node or the session was gone before, Error::not_owner if released already,
-  ///               Error::no_auth
-  /// Cancellation  none
+  ///               Error::no_auth, operation_aborted
+  /// Cancellation  terminal, partial, total: of the wait. The delete goes on in the background.
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
   auto async_release(Token&& token = {}) {
-    return detail::initiate<void(error_code), &detail::start_release>(std::forward<Token>(token), hold_);
+    return detail::initiate<void(error_code), &detail::start_release>(std::forward<Token>(token), hold_, Deadline{});
+  }
+  /// As above, waiting for at most `wait`. The delete goes on in the background when the time is up.
+  ///
+  /// Signature     void(error_code)
+  /// Errors        besides the above Error::timed_out
+  template <class Rep, class Period, asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+  auto async_release(std::chrono::duration<Rep, Period> wait, Token&& token = {}) {
+    return detail::initiate<void(error_code), &detail::start_release>(std::forward<Token>(token), hold_, after(wait));
   }
 
   /// Waits until the lock is lost. Watches the lock's node meanwhile, so it hears also of an operator who deletes that.

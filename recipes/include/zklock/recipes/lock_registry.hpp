@@ -30,10 +30,19 @@ struct LockOptions {
   /// ends at `max_interval`. Those who have timed out together do not come back together.
   std::chrono::milliseconds interval{100};
   std::chrono::milliseconds max_interval{10'000};
+
+  /// One try, for at most `wait`.
+  template <class Rep, class Period>
+  [[nodiscard]] static LockOptions of(std::chrono::duration<Rep, Period> wait) {
+    using std::chrono::milliseconds;
+    if (std::chrono::duration<double>{wait} >= std::chrono::duration<double>{milliseconds::max()}) return {};
+    return {.wait = std::chrono::ceil<milliseconds>(wait)};
+  }
 };
 
 namespace detail {
 class RegistryCore;
+asio::any_io_executor serial_executor(const RegistryCore& registry);
 asio::any_io_executor callback_executor(const RegistryCore& registry);
 void refuse_after_fork(const RegistryCore& registry);
 void start_registry_lock(std::shared_ptr<const RegistryCore> registry, Owner owner, std::string name,
@@ -95,6 +104,20 @@ class LockRegistry {
     return async_lock(owner, std::move(name), isolation, LockOptions{}, std::forward<Token>(token));
   }
 
+  /// As above, for at most `wait` instead; zero or less: one try, without waiting in line.
+  ///
+  /// Signature     void(error_code, Lease)
+  template <class Rep, class Period, asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
+  auto async_lock(std::string name, Isolation isolation, std::chrono::duration<Rep, Period> wait,
+                  Token&& token = {}) const {
+    return async_lock(Owner::make(), std::move(name), isolation, LockOptions::of(wait), std::forward<Token>(token));
+  }
+  template <class Rep, class Period, asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
+  auto async_lock(Owner owner, std::string name, Isolation isolation, std::chrono::duration<Rep, Period> wait,
+                  Token&& token = {}) const {
+    return async_lock(owner, std::move(name), isolation, LockOptions::of(wait), std::forward<Token>(token));
+  }
+
   /// Who holds the lock and who waits for it, first in line first.
   ///
   /// Signature     void(error_code, std::vector<Participant>)
@@ -107,14 +130,49 @@ class LockRegistry {
     return detail::initiate<void(error_code, std::vector<Participant>), &detail::start_registry_participants>(
         std::forward<Token>(token), core_, std::move(name));
   }
+  /// As above, but blocks. Throws boost::system::system_error: the errors of async_participants; Error::would_deadlock
+  /// where the client's own work would have to wait for this call. Without a deadline: somebody has to run the client's
+  /// executor.
+  [[nodiscard]] std::vector<Participant> participants(std::string_view name) const;
 
-  /// Blocks until the lock is acquired; its owner is this thread, which so may have it several times. Throws
-  /// boost::system::system_error: the errors of async_lock; Error::would_deadlock where the client's own work would
-  /// have to wait for this call.
-  [[nodiscard]] Lease lock(std::string_view name, Isolation isolation, LockOptions options = {}) const;
-  /// As lock, but nothing when the last try has timed out. Without options: one try, without waiting in line.
+  /// Blocks until the lock is acquired. It is the Lease's, which may go to another thread, and not this thread's: who
+  /// has the lock and asks for it again waits as others do. Throws boost::system::system_error: the errors of
+  /// async_lock; Error::would_deadlock where the client's own work would have to wait for this call.
+  [[nodiscard]] Lease lock(std::string_view name, Isolation isolation, LockOptions options = {}) const {
+    return lock(Owner::make(), name, isolation, options);
+  }
+  /// As above, for an owner who may have it already, and then has it once more at once.
+  [[nodiscard]] Lease lock(Owner owner, std::string_view name, Isolation isolation, LockOptions options = {}) const;
+  /// As above, for at most `wait`: then it throws Error::timed_out.
+  template <class Rep, class Period>
+  [[nodiscard]] Lease lock(std::string_view name, Isolation isolation, std::chrono::duration<Rep, Period> wait) const {
+    return lock(name, isolation, LockOptions::of(wait));
+  }
+  template <class Rep, class Period>
+  [[nodiscard]] Lease lock(Owner owner, std::string_view name, Isolation isolation,
+                           std::chrono::duration<Rep, Period> wait) const {
+    return lock(owner, name, isolation, LockOptions::of(wait));
+  }
+  /// As lock, but nothing when the last try has timed out. Without options: one try, without waiting in line, which
+  /// throws after the client's connection_timeout if ZooKeeper cannot be reached.
   [[nodiscard]] std::optional<Lease> try_lock(std::string_view name, Isolation isolation,
+                                              LockOptions options = {.wait = std::chrono::milliseconds::zero()}) const {
+    return try_lock(Owner::make(), name, isolation, options);
+  }
+  /// As above, for an owner who may have it already.
+  [[nodiscard]] std::optional<Lease> try_lock(Owner owner, std::string_view name, Isolation isolation,
                                               LockOptions options = {.wait = std::chrono::milliseconds::zero()}) const;
+  /// As above, for at most `wait`.
+  template <class Rep, class Period>
+  [[nodiscard]] std::optional<Lease> try_lock(std::string_view name, Isolation isolation,
+                                              std::chrono::duration<Rep, Period> wait) const {
+    return try_lock(name, isolation, LockOptions::of(wait));
+  }
+  template <class Rep, class Period>
+  [[nodiscard]] std::optional<Lease> try_lock(Owner owner, std::string_view name, Isolation isolation,
+                                              std::chrono::duration<Rep, Period> wait) const {
+    return try_lock(owner, name, isolation, LockOptions::of(wait));
+  }
 
  private:
   std::shared_ptr<const detail::RegistryCore> core_;

@@ -3,6 +3,7 @@
 
 #include <zklock/recipes/lease.hpp>
 
+#include <chrono>
 #include <memory>
 #include <span>
 
@@ -10,9 +11,10 @@ namespace zklock {
 
 namespace detail {
 class MultiHold;
+asio::any_io_executor serial_executor(const MultiHold& holds);
 asio::any_io_executor callback_executor(const MultiHold& holds);
 void refuse_after_fork(const MultiHold& holds);
-void start_release_all(std::shared_ptr<MultiHold> holds, Handler<> handler);
+void start_release_all(std::shared_ptr<MultiHold> holds, Deadline deadline, Handler<> handler);
 }  // namespace detail
 
 /// Holds all the locks of an InterProcessMultiLock, and gives them back at the end of its life, the last acquired
@@ -41,11 +43,21 @@ class [[nodiscard]] MultiLease {
   /// Signature     void(error_code)
   /// Completes     when each is given back, or the session that had it is over.
   /// Errors        those of Lease::async_release; of several the first
-  /// Cancellation  none
+  /// Cancellation  as Lease::async_release
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
   auto async_release(Token&& token = {}) {
-    return detail::initiate<void(error_code), &detail::start_release_all>(std::forward<Token>(token), holds_);
+    return detail::initiate<void(error_code), &detail::start_release_all>(std::forward<Token>(token), holds_,
+                                                                          Deadline{});
+  }
+  /// As above, waiting for at most `wait` in all; see Lease::async_release.
+  ///
+  /// Signature     void(error_code)
+  /// Errors        besides the above Error::timed_out
+  template <class Rep, class Period, asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+  auto async_release(std::chrono::duration<Rep, Period> wait, Token&& token = {}) {
+    return detail::initiate<void(error_code), &detail::start_release_all>(std::forward<Token>(token), holds_,
+                                                                          after(wait));
   }
 
   /// What is held, taken out of the lease, which holds nothing afterwards. For recipes.

@@ -18,6 +18,7 @@ struct RevocationTarget {
   explicit RevocationTarget(const ClientHandle& of) : client{of} {}
   ClientHandle client;
 };
+inline asio::any_io_executor serial_executor(const RevocationTarget& target) { return target.client.get_executor(); }
 inline asio::any_io_executor callback_executor(const RevocationTarget& target) {
   return target.client.callback_executor();
 }
@@ -31,8 +32,8 @@ void start_attempt_revoke(std::shared_ptr<RevocationTarget> target, std::string 
 ///
 /// Signature     void(error_code)
 /// Completes     with success when the request stands in the node, and when the node is gone already.
-/// Errors        Error::invalid_path, Error::no_auth, Error::connection_loss, Error::session_expired, Error::closed,
-///               operation_aborted
+/// Errors        Error::invalid_path, Error::no_auth, Error::not_connected, Error::connection_loss,
+///               Error::session_expired, Error::closed, operation_aborted
 /// Cancellation  terminal, partial, total; what was sent may still be done by the server.
 /// Threads       any thread may call it; the handler runs on its associated executor.
 template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
@@ -42,7 +43,8 @@ auto async_attempt_revoke(const ClientHandle& client, std::string node_path, Tok
 }
 
 /// As above, but blocks. Throws boost::system::system_error: the errors of async_attempt_revoke; Error::would_deadlock
-/// where the client's own work would have to wait for this call.
+/// where the client's own work would have to wait for this call. Without a deadline: somebody has to run the client's
+/// executor.
 void attempt_revoke(const ClientHandle& client, const std::string& node_path);
 
 }  // namespace zklock

@@ -15,7 +15,6 @@
 #include <exception>
 #include <functional>
 #include <optional>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -48,9 +47,35 @@ using BodyResult = typename Awaited<decltype(run_body(std::declval<Body&>(), std
 
 struct Nothing {};
 
+/// Waits until the lease is given back, but not when the coroutine is cancelled; it goes on in the background then, as
+/// when the time is up, and that is no error. lock_lost, or why it failed.
+template <class Held>
+asio::awaitable<error_code> give_back(Held& lease, std::chrono::milliseconds wait) {
+  const bool was_lost = lease.state() == LeaseState::lost;
+  const auto cancellation = co_await asio::this_coro::cancellation_state;
+  // An operation that begins afterwards does not hear of it.
+  if (cancellation.cancelled() != asio::cancellation_type::none) wait = wait.zero();
+  auto releasing = lease.async_release(wait, asio::as_tuple(asio::deferred));
+  const auto [error] = co_await std::move(releasing);
+  const bool goes_on = error == Error::timed_out || error == asio::error::operation_aborted;
+  if (goes_on) co_return was_lost ? make_error_code(Error::lock_lost) : error_code{};
+  co_return error;
+}
+
+/// g++ 12 destroys a temporary lambda twice that captures anything with a destructor by value, wherever it stands in a
+/// co_await expression, and says nothing. It cannot be told from other temporaries, nor from what std::move() gives.
+template <class Body>
+constexpr void refuse_what_is_destroyed_twice() {
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+  static_assert(std::is_lvalue_reference_v<Body> || std::is_trivially_destructible_v<std::remove_cvref_t<Body>>,
+                "g++ 12 destroys such a temporary twice in a co_await expression: name the lambda, and pass it by its "
+                "name, or by std::ref if it cannot be copied");
+#endif
+}
+
 /// Body and operation are parameters, and so live in the coroutine's frame until it ends.
 template <class Held, class Acquire, class Body, class T = BodyResult<Body, Held>>
-asio::awaitable<T> hold_while(Acquire acquiring, Body body) {
+asio::awaitable<T> hold_while(Acquire acquiring, std::chrono::milliseconds release_wait, Body body) {
   Held lease = co_await std::move(acquiring);
   std::exception_ptr thrown;
   std::conditional_t<std::is_void_v<T>, Nothing, std::optional<T>> value;
@@ -66,11 +91,11 @@ asio::awaitable<T> hold_while(Acquire acquiring, Body body) {
   }
   error_code lost;
   if (lease.state() != LeaseState::released) {  // the body may have done it
-    // The release is awaited also by a coroutine that is cancelled; and cancelled it remains.
+    // What the body gave is handed on also by a coroutine that is cancelled; and cancelled it remains.
     const bool throws = co_await asio::this_coro::throw_if_cancelled();
     co_await asio::this_coro::throw_if_cancelled(false);
-    auto releasing = lease.async_release(asio::as_tuple(asio::deferred));
-    std::tie(lost) = co_await std::move(releasing);
+    auto giving_back = give_back(lease, release_wait);
+    lost = co_await std::move(giving_back);
     co_await asio::this_coro::throw_if_cancelled(throws);
   }
   if (thrown) std::rethrow_exception(thrown);
@@ -80,29 +105,55 @@ asio::awaitable<T> hold_while(Acquire acquiring, Body body) {
 
 }  // namespace detail
 
+/// How long with_lease waits. Trivial members only: it may be part of a co_await expression (docs/contributing.md,
+/// compiler traps).
+struct HoldOptions {
+  /// For the lock. max(): as long as it takes; zero or less: without waiting in line.
+  std::chrono::milliseconds wait = std::chrono::milliseconds::max();
+  /// For the server's word that the lock is free. max(): as long as it takes, which is until the session is over at the
+  /// most; zero or less: the release is left to the background.
+  std::chrono::milliseconds release_wait = std::chrono::milliseconds::max();
+};
+
 /// Acquires the lock, runs `body(lease)` or `body()`, which gives an asio::awaitable<T>, and awaits the release, on
-/// every way out: return, exception, cancellation. Then hands on what the body has returned or thrown. Of any lock with
+/// every way out but cancellation. Then hands on what the body has returned or thrown. Of any lock with
 /// an async_acquire: InterProcessMutex, a half of an InterProcessReadWriteLock, InterProcessMultiLock.
 ///
 ///   const int left = co_await with_lease(mutex, 5s, [&](Lease& lease) { return sell(item, lease.fencing_token()); });
 ///
-/// The body is kept until it has ended, so a lambda may be a coroutine itself. Inside a co_await expression it captures
-/// by reference, or is named first (docs/contributing.md, compiler traps).
+/// The body is kept until it has ended, so a lambda may be a coroutine itself. With g++ 12 one that captures anything
+/// with a destructor by value must be named first (docs/contributing.md, compiler traps); without, it does not compile.
 ///
 /// Completes     when the server has said that the lock is free, or the session is over, however often the link is lost
 /// Errors        those of async_acquire, and the body's own; if that ended well Error::lock_lost, when the lock was
 ///               lost meanwhile and somebody else may have had it, and the other errors of async_release
-/// Cancellation  of the coroutine that awaits it: ends the wait for the lock, or is the body's; the release goes on.
+/// Cancellation  of the coroutine that awaits it: ends the wait for the lock, or is the body's, or ends the wait for
+///               the release, which goes on in the background.
 /// Threads       runs on the executor of the coroutine that awaits it.
 template <class Lock, class Body>
-[[nodiscard]] auto with_lease(const Lock& lock, Body body) {
-  return detail::hold_while<detail::LeaseOf<Lock>>(lock.async_acquire(asio::deferred), std::move(body));
+[[nodiscard]] auto with_lease(const Lock& lock, Body&& body) {
+  detail::refuse_what_is_destroyed_twice<Body>();
+  return detail::hold_while<detail::LeaseOf<Lock>>(lock.async_acquire(asio::deferred), HoldOptions{}.release_wait,
+                                                   std::decay_t<Body>(std::forward<Body>(body)));
 }
 
 /// As above, waiting for the lock for at most `wait`: Error::timed_out, and the body is not run.
 template <class Lock, class Rep, class Period, class Body>
-[[nodiscard]] auto with_lease(const Lock& lock, std::chrono::duration<Rep, Period> wait, Body body) {
-  return detail::hold_while<detail::LeaseOf<Lock>>(lock.async_acquire(wait, asio::deferred), std::move(body));
+[[nodiscard]] auto with_lease(const Lock& lock, std::chrono::duration<Rep, Period> wait, Body&& body) {
+  detail::refuse_what_is_destroyed_twice<Body>();
+  return detail::hold_while<detail::LeaseOf<Lock>>(lock.async_acquire(wait, asio::deferred), HoldOptions{}.release_wait,
+                                                   std::decay_t<Body>(std::forward<Body>(body)));
+}
+
+/// As above, with limits for both waits. A release that is not done in time goes on in the background, and what the
+/// body gave is handed on.
+///
+///   co_await with_lease(mutex, HoldOptions{.wait = 2s, .release_wait = 500ms}, body);
+template <class Lock, class Body>
+[[nodiscard]] auto with_lease(const Lock& lock, HoldOptions options, Body&& body) {
+  detail::refuse_what_is_destroyed_twice<Body>();
+  return detail::hold_while<detail::LeaseOf<Lock>>(lock.async_acquire(options.wait, asio::deferred),
+                                                   options.release_wait, std::decay_t<Body>(std::forward<Body>(body)));
 }
 
 }  // namespace zklock

@@ -1,11 +1,19 @@
 // The blocking twins of asynchronous operations.
 #pragma once
 
+#include <zklock/clock.hpp>
 #include <zklock/error.hpp>
 
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <semaphore>
 #include <utility>
@@ -39,6 +47,63 @@ Outcome<Result...> block_on(const Executor& executor, Operation&& operation) {
   }));
   done.acquire();
   return outcome;
+}
+
+/// Where an operation's handler and a caller that may have left meanwhile find each other. Threads: any.
+template <class... Result>
+class Meeting {
+ public:
+  boost::asio::cancellation_signal cancellation;
+
+  /// Whatever comes when the caller has left is destroyed: a Lease gives its lock back.
+  void complete(error_code error, Result... result) {
+    const std::lock_guard lock{mutex_};
+    if (left_) return;
+    outcome_.emplace();
+    outcome_->error = error;
+    ((outcome_->value.emplace(std::move(result))), ...);
+    done_.notify_one();
+  }
+
+  /// In slices: what a condition variable waits by stands still while the machine is suspended.
+  std::optional<Outcome<Result...>> wait_until(Clock::time_point time) {
+    constexpr Clock::duration slice = std::chrono::seconds{1};
+    std::unique_lock lock{mutex_};
+    for (auto now = Clock::now(); !outcome_ && now < time; now = Clock::now())
+      done_.wait_for(lock, std::min(time - now, slice));
+    left_ = !outcome_;
+    return std::move(outcome_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable done_;
+  std::optional<Outcome<Result...>> outcome_;
+  bool left_ = false;
+};
+
+/// The operation's own word on the deadline, which is a better one, is waited for so long; an executor that is not run,
+/// or is busy, gives none.
+inline constexpr std::chrono::milliseconds last_word{50};
+
+/// As block_on, but no longer than until the deadline, by the caller's own clock: `at_deadline` then. The operation,
+/// which has the same deadline, is cancelled, and what it gives all the same is given back.
+template <class... Result, class Executor, class Operation>
+Outcome<Result...> block_until(Deadline deadline, Error at_deadline, const Executor& executor, Operation&& operation) {
+  if (!deadline) return block_on<Result...>(executor, std::forward<Operation>(operation));
+  const auto meeting = std::make_shared<Meeting<Result...>>();
+  std::forward<Operation>(operation)(boost::asio::bind_cancellation_slot(
+      meeting->cancellation.slot(), boost::asio::bind_executor(executor, [meeting](error_code error, Result... result) {
+        meeting->complete(error, std::move(result)...);
+      })));
+  constexpr Clock::duration longest = std::chrono::hours{24 * 365};
+  const Clock::time_point now = Clock::now();
+  const Clock::duration left = *deadline > now ? std::min(*deadline - now, longest) : Clock::duration::zero();
+  if (auto outcome = meeting->wait_until(now + left + last_word)) return std::move(*outcome);
+  meeting->cancellation.emit(boost::asio::cancellation_type::terminal);
+  Outcome<Result...> overdue;
+  overdue.error = make_error_code(at_deadline);
+  return overdue;
 }
 
 }  // namespace zklock::detail

@@ -30,6 +30,15 @@ class Shelf {
     return part;
   }
 
+  /// The one of its type that lives as long as the client.
+  template <class T>
+  std::shared_ptr<T> keep() {
+    const std::lock_guard lock{mutex_};
+    std::shared_ptr<void>& part = kept_[typeid(T)];
+    if (!part) part = std::make_shared<T>();
+    return std::static_pointer_cast<T>(part);
+  }
+
   /// Those that somebody uses, and those that are gone but whose entries are not cleared away yet.
   [[nodiscard]] std::size_t size() const {
     const std::lock_guard lock{mutex_};
@@ -39,6 +48,7 @@ class Shelf {
  private:
   mutable std::mutex mutex_;
   std::map<std::pair<std::type_index, std::string>, std::weak_ptr<void>> parts_;
+  std::map<std::type_index, std::shared_ptr<void>> kept_;
   std::size_t next_sweep_ = 64;
 };
 

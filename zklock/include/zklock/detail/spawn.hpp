@@ -4,11 +4,11 @@
 #include <zklock/clock.hpp>
 #include <zklock/detail/operation.hpp>
 
-#include <boost/asio/append.hpp>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
@@ -40,6 +40,7 @@ namespace detail {
 /// Stands between the caller's cancellation slot, the deadline, and the coroutine. On the serial executor.
 struct Relay {
   asio::cancellation_signal signal;
+  bool cancelled = false;
   bool overdue = false;
   std::optional<Timer> timer;
 };
@@ -51,7 +52,10 @@ void follow_cancellation(const asio::any_io_executor& serial, Handler<T>& handle
     slot.assign([serial, weak = std::weak_ptr{relay}](asio::cancellation_type type) {
       if (type == asio::cancellation_type::none) return;
       asio::post(serial, [weak] {  // behind the start, which may be queued still
-        if (const auto self = weak.lock()) self->signal.emit(asio::cancellation_type::terminal);
+        const auto self = weak.lock();
+        if (!self) return;
+        self->cancelled = !self->overdue;
+        self->signal.emit(asio::cancellation_type::terminal);
       });
     });
 }
@@ -67,6 +71,14 @@ inline void follow_clock(const asio::any_io_executor& serial, const std::shared_
   });
 }
 
+/// What to say of a body that has ended with `error`. A wait for a connection that is cut short ends with not_connected
+/// (see RetryLoop), which is the answer at a deadline, and not to a caller who cancelled.
+inline error_code outcome_of_body(const Relay& relay, error_code error, Error at_deadline) {
+  if (relay.overdue && error == asio::error::operation_aborted) return make_error_code(at_deadline);
+  if (relay.cancelled && error == Error::not_connected) return asio::error::operation_aborted;
+  return error;
+}
+
 inline error_code code_of(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
@@ -80,22 +92,23 @@ inline error_code code_of(const std::exception_ptr& thrown) {
 }  // namespace detail
 
 /// Runs `body` on `serial` and hands its result to `handler`. The deadline and the handler's owner cancel it; a body
-/// cancelled by the deadline is Error::timed_out. `keep_alive` lives as long as the body.
+/// cancelled by the deadline is Error::timed_out, or `at_deadline`. `keep_alive` lives until the handler has been
+/// called.
 template <class T, class Keep>
 void spawn_operation(const asio::any_io_executor& serial, Deadline deadline, detail::Handler<T> handler,
-                     Awaitable<Result<T>> body, Keep keep_alive) {
+                     Awaitable<Result<T>> body, Keep keep_alive, Error at_deadline = Error::timed_out) {
   auto relay = std::make_shared<detail::Relay>();
   detail::follow_cancellation(serial, handler, relay);
-  asio::dispatch(serial, [serial, deadline, relay, handler = std::move(handler), body = std::move(body),
+  asio::dispatch(serial, [serial, deadline, relay, at_deadline, handler = std::move(handler), body = std::move(body),
                           keep_alive = std::move(keep_alive)]() mutable {
     detail::follow_clock(serial, relay, deadline);
     const auto slot = relay->signal.slot();
-    auto finish = [handler = std::move(handler), relay = std::move(relay), keep_alive = std::move(keep_alive)](
-                      std::exception_ptr thrown, Result<T> result) mutable {
+    auto finish = [handler = std::move(handler), relay = std::move(relay), keep_alive = std::move(keep_alive),
+                   at_deadline](std::exception_ptr thrown, Result<T> result) mutable {
       error_code error = thrown ? detail::code_of(thrown) : result ? error_code{} : result.error();
-      if (relay->overdue && error == asio::error::operation_aborted) error = make_error_code(Error::timed_out);
+      error = detail::outcome_of_body(*relay, error, at_deadline);
       relay.reset();
-      asio::dispatch(asio::append(std::move(handler), error, error ? T{} : std::move(*result)));
+      std::move(handler)(error, error ? T{} : std::move(*result));
     };
     asio::co_spawn(serial, std::move(body),
                    asio::bind_executor(serial, asio::bind_cancellation_slot(slot, std::move(finish))));

@@ -1,6 +1,7 @@
 // Steps on one session that survive lost links, for the recipes to build on.
 #pragma once
 
+#include <zklock/detail/protected_path.hpp>
 #include <zklock/detail/spawn.hpp>
 #include <zklock/session.hpp>
 
@@ -42,13 +43,14 @@ namespace zklock {
 /// before, or the error that ended the session.
 [[nodiscard]] Awaitable<error_code> remove_for_sure(Session session, std::string path);
 
-/// Finds the child of `directory` whose name starts with `prefix`, after a create whose outcome is unknown; one that is
-/// ephemeral must belong to this session. An empty path if there is none, and then there will be none: the sync waits
-/// for what was under way (docs/faults.md 16b).
-[[nodiscard]] Awaitable<Result<CreateResult>> find_node(Session session, std::string directory, std::string prefix,
-                                                        CreateMode mode);
-/// The same of an ephemeral node.
-[[nodiscard]] Awaitable<Result<CreateResult>> find_own_node(Session session, std::string directory, std::string prefix);
+/// Finds the nodes of that name after a create whose outcome is unknown: each that one of our sessions has made, which
+/// are several where one of them was lost. If there is none of this session, then there will be none: the sync waits for
+/// what was under way (docs/faults.md 16b).
+[[nodiscard]] Awaitable<Result<std::vector<CreateResult>>> find_nodes(Session session, ProtectedPath path);
+/// The one among them that is this session's own, and ephemeral; an empty path if there is none.
+[[nodiscard]] Awaitable<Result<CreateResult>> find_own_node(Session session, ProtectedPath path);
+/// Deletes them, whosever they are.
+[[nodiscard]] Awaitable<error_code> find_and_remove(Session session, ProtectedPath path);
 
 /// Deletes the node in the background, beginning within this call, until it is gone or the session is over. `told` is
 /// called on the session's executor with the outcome of the first try.

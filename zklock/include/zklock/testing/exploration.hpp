@@ -24,7 +24,10 @@ enum class Fault {
   cancelled_later,  ///< an operation is cancelled some messages later: when it waits for others, if it does
   overslept,        ///< while the reply is under way the process pauses until an operation's deadline has passed
   closed,           ///< a client is closed while the reply is under way
-  closed_later      ///< a client is closed some messages later
+  closed_later,     ///< a client is closed some messages later
+  closed_cut,       ///< a client's connection breaks, and it is closed before it has another
+  deleted,          ///< an operator deletes a node, and what is below it, while the reply is under way
+  deleted_later     ///< an operator does so some messages later
 };
 
 [[nodiscard]] std::string_view to_string(Fault fault) noexcept;
@@ -36,6 +39,9 @@ struct ExplorationOptions {
   /// One of so many of the single faults, beginning where the seed says; 1 is each of them.
   std::size_t stride = 1;
   std::size_t most_failures = 5;  ///< it stops then
+  /// An operator deletes each node from this path on down, at each step; the first fault of each run is one of these,
+  /// and the second of a pair any fault. Empty: there is no operator.
+  std::string operator_deletes{};
   /// Nothing but this case: a failure's `replay`.
   std::string only{};
   /// Messages take some time, so that things can happen while one is under way.

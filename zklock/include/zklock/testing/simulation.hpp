@@ -18,8 +18,10 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,9 +69,11 @@ class Simulation {
   [[nodiscard]] asio::any_io_executor executor() { return context_.get_executor(); }
   [[nodiscard]] ManualClock& clock() noexcept { return clock_; }
   [[nodiscard]] FakeEnsemble& ensemble() noexcept { return ensemble_; }
+  [[nodiscard]] const FakeEnsemble& ensemble() const noexcept { return ensemble_; }
 
   /// The client of that name, made at the first call.
-  Client& client(const std::string& name, ClientConfig config = {});
+  Client& client(const std::string& name, ClientConfig config);
+  Client& client(const std::string& name);  // no default argument: it would be a temporary that g++ 12 destroys twice
 
   /// Starts a coroutine, by which one of the scenario's parties acts. The scenario is over when all have returned. What
   /// the body captures lives as long as the simulation.
@@ -122,7 +126,19 @@ class Simulation {
   [[nodiscard]] const std::list<Operation>& operations() const noexcept { return operations_; }
   [[nodiscard]] Operation& operation_at(std::size_t index);
   [[nodiscard]] std::vector<std::string> client_names() const;
+  /// Closes a client. That a node of one of its sessions is there when it is closed is a failure, unless it has slept
+  /// meanwhile.
   void close_client(std::size_t index);
+  /// Breaks the connection of a client, if it has one.
+  void cut_client(std::size_t index);
+  /// An operator deletes the node and all below it.
+  void delete_as_operator(const std::string& path);
+  /// An operator has deleted a node of this path: whoever held a lock by it holds it no more.
+  [[nodiscard]] bool was_deleted_by_operator(const std::string& path) const { return deleted_.contains(path); }
+  [[nodiscard]] bool has_operator_deleted() const noexcept { return !deleted_.empty(); }
+  /// The directory was made after a node that an operator has deleted there: with that it went, too, and its sequence
+  /// numbers have begun again.
+  [[nodiscard]] bool was_made_anew(const std::string& directory) const;
 
  private:
   struct Check {
@@ -132,12 +148,14 @@ class Simulation {
   struct NamedClient {
     std::string name;
     Client client;
+    std::set<std::int64_t> sessions{};  // those that it has had
   };
 
   Operation& begin(std::string_view client, const OperationTraits& traits);
   [[nodiscard]] bool run_until(const std::function<bool()>& done, Clock::duration limit);
   void settle();
   void check();
+  void check_closed(const NamedClient& closed, Clock::time_point begun);
   [[nodiscard]] std::string orphans() const;
   void close_clients();
 
@@ -151,6 +169,7 @@ class Simulation {
   std::list<Operation> operations_;
   std::vector<Check> invariants_;
   std::vector<Check> end_checks_;
+  std::map<std::string, std::int64_t> deleted_;  // by the operator: paths, and their last czxid
   std::vector<std::string> failures_;
 };
 

@@ -17,7 +17,8 @@ struct TestServerOptions {
   std::chrono::milliseconds tick{500};             ///< sessions may last from 2 to 20 ticks
   std::chrono::milliseconds container_check{100};  ///< how often the server looks for empty containers
   std::chrono::milliseconds start_timeout{30'000};
-  bool fsync = false;  ///< write the transaction log through to the disk before answering
+  bool fsync = false;      ///< write the transaction log through to the disk before answering
+  std::uint16_t port = 0;  ///< where to listen; 0: any port that is free
   /// More options for the JVM, such as "-Dzookeeper.extendedTypesEnabled=true". They come after our own, which make it
   /// start quickly and stay small: a benchmark may want "-XX:TieredStopAtLevel=4" and a larger "-Xmx".
   std::vector<std::string> jvm_options{};
@@ -56,7 +57,8 @@ class TestServer {
 
   /// Ends the server in good order (SIGTERM) and waits for its end. The data and the port stay.
   void stop();
-  /// SIGKILL, and waits for its end. The data and the port stay.
+  /// SIGKILL, and waits for its end. The data and the port stay; a transaction log that was being made, and has no
+  /// header yet, is set aside before the next start, which would fail with it (3.8.0).
   void kill();
   /// Starts it again on the same port and data after stop or kill, or when it has ended on its own. A member of an
   /// ensemble answers then, but may not have joined it yet.

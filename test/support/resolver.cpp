@@ -1,8 +1,10 @@
 #include "resolver.hpp"
 
+#include <condition_variable>
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -15,10 +17,13 @@ struct Names {
   std::mutex mutex;
   std::map<std::string, std::vector<std::string>> addresses;
   std::map<std::string, int> look_ups;
+  std::set<std::string> held;
+  std::condition_variable released;
 };
 
+/// For ever: a look-up may outlive the test, and main.
 Names& names() {
-  static Names all;
+  static Names& all = *new Names;
   return all;
 }
 
@@ -30,6 +35,8 @@ FakeNames::~FakeNames() {
   const std::lock_guard lock{names().mutex};
   names().addresses.clear();
   names().look_ups.clear();
+  names().held.clear();
+  names().released.notify_all();
 }
 
 void FakeNames::set(const std::string& name, std::vector<std::string> addresses) {
@@ -40,6 +47,17 @@ void FakeNames::set(const std::string& name, std::vector<std::string> addresses)
 void FakeNames::fail(const std::string& name) {
   const std::lock_guard lock{names().mutex};
   names().addresses.erase(name);
+}
+
+void FakeNames::hold(const std::string& name) {
+  const std::lock_guard lock{names().mutex};
+  names().held.insert(name);
+}
+
+void FakeNames::release(const std::string& name) {
+  const std::lock_guard lock{names().mutex};
+  names().held.erase(name);
+  names().released.notify_all();
 }
 
 int FakeNames::look_ups(const std::string& name) const {
@@ -57,8 +75,9 @@ extern "C" int getaddrinfo(const char* node, const char* service, const addrinfo
   if (!name.ends_with(".test")) return system(node, service, hints, result);
 
   auto& names = zklock::test::names();
-  const std::lock_guard lock{names.mutex};
+  std::unique_lock lock{names.mutex};
   ++names.look_ups[name];
+  names.released.wait(lock, [&] { return !names.held.contains(name); });
   const auto found = names.addresses.find(name);
   if (found == names.addresses.end() || found->second.empty()) return EAI_NONAME;
   *result = nullptr;

@@ -18,6 +18,9 @@ class FakeNames {
   void set(const std::string& name, std::vector<std::string> addresses);
   /// Nobody answers about the name any more.
   void fail(const std::string& name);
+  /// Who asks about the name waits for an answer, until it is released or this goes.
+  void hold(const std::string& name);
+  void release(const std::string& name);
   [[nodiscard]] int look_ups(const std::string& name) const;
 };
 

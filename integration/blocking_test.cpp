@@ -1,0 +1,287 @@
+// Blocking calls with a deadline, of a client whose executor nobody runs, or that has no time.
+#include "support/catch.hpp"
+#include "support/fixture.hpp"
+
+#include <zklock/recipes/inter_process_multi_lock.hpp>
+#include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/inter_process_semaphore.hpp>
+#include <zklock/recipes/inter_process_semaphore_mutex.hpp>
+#include <zklock/recipes/lock_registry.hpp>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace zklock;
+using namespace zklock::test;
+
+namespace {
+
+constexpr auto wait = 300ms;
+
+/// Whether it has been given, what it waits for.
+struct Call {
+  std::string name;
+  std::function<bool(const ClientHandle&, const std::string& path)> make;
+};
+
+const std::vector<Call>& acquires() {
+  static const std::vector<Call> all{
+      {"wait_connected", [](const ClientHandle& c, const std::string&) { return c.wait_connected(wait); }},
+      {"a mutex",
+       [](const ClientHandle& c, const std::string& p) {
+         return InterProcessMutex{c, p}.try_lock_for(wait);
+       }},
+      {"a mutex, until",
+       [](const ClientHandle& c, const std::string& p) {
+         return InterProcessMutex{c, p}.try_lock_until(Clock::now() + wait);
+       }},
+      {"a read lock",
+       [](const ClientHandle& c, const std::string& p) {
+         return InterProcessReadWriteLock{c, p}.read_lock().acquire(wait);
+       }},
+      {"a write lock",
+       [](const ClientHandle& c, const std::string& p) {
+         return InterProcessReadWriteLock{c, p}.write_lock().acquire(wait);
+       }},
+      {"a semaphore",
+       [](const ClientHandle& c, const std::string& p) {
+         return InterProcessSemaphore{c, p, 2}.acquire(wait).has_value();
+       }},
+      {"permits",
+       [](const ClientHandle& c, const std::string& p) {
+         return InterProcessSemaphore{c, p, 2}.acquire_many(2, wait).has_value();
+       }},
+      {"a semaphore mutex",
+       [](const ClientHandle& c, const std::string& p) {
+         return InterProcessSemaphoreMutex{c, p}.acquire(wait);
+       }},
+      {"several locks",
+       [](const ClientHandle& c, const std::string& p) {
+         return InterProcessMultiLock{c, {p + "/a", p + "/b"}}.acquire(wait);
+       }},
+      {"a registry",
+       [](const ClientHandle& c, const std::string& p) {
+         const LockOptions options{.wait = wait, .tries = 2, .interval = 1ms, .max_interval = 1ms};
+         return LockRegistry{c, p}.try_lock("name", Isolation::write, options).has_value();
+       }},
+      {"a try for a mutex",
+       [](const ClientHandle& c, const std::string& p) {
+         return InterProcessMutex{c, p}.try_lock();
+       }},
+      {"a try for permits",
+       [](const ClientHandle& c, const std::string& p) {
+         return InterProcessSemaphore{c, p, 2}.acquire_many(2, 0s).has_value();
+       }},
+      {"a try by a registry",
+       [](const ClientHandle& c, const std::string& p) {
+         return LockRegistry{c, p}.try_lock("name", Isolation::write).has_value();
+       }},
+      {"tries by a registry",
+       [](const ClientHandle& c, const std::string& p) {
+         const LockOptions options{.wait = 0s, .tries = 2, .interval = 1ms, .max_interval = 1ms};
+         return LockRegistry{c, p}.try_lock("name", Isolation::read, options).has_value();
+       }},
+  };
+  return all;
+}
+
+/// What a thread holds, and how it gives that back.
+struct Release {
+  std::string name;
+  std::function<std::function<bool()>(const ClientHandle&, const std::string& path)> acquire;
+};
+
+template <class Lock>
+std::function<bool()> acquired(std::shared_ptr<Lock> lock) {
+  lock->acquire();
+  return [lock = std::move(lock)] { return lock->release(wait); };
+}
+
+const std::vector<Release>& releases() {
+  static const std::vector<Release> all{
+      {"release of a mutex",
+       [](const ClientHandle& c, const std::string& p) { return acquired(std::make_shared<InterProcessMutex>(c, p)); }},
+      {"release of a semaphore mutex",
+       [](const ClientHandle& c, const std::string& p) {
+         return acquired(std::make_shared<InterProcessSemaphoreMutex>(c, p));
+       }},
+      {"release of several locks",
+       [](const ClientHandle& c, const std::string& p) {
+         const std::vector<std::string> paths{p + "/a", p + "/b"};
+         return acquired(std::make_shared<InterProcessMultiLock>(c, paths));
+       }},
+  };
+  return all;
+}
+
+/// All calls at once, each on a thread of its own: which of them gave something, and who did not come back in time.
+struct Answers {
+  std::vector<std::string> given;
+  std::vector<std::string> hanging;
+};
+
+/// Calls on threads of their own.
+class Calls {
+ public:
+  /// With what is acquired first, for which somebody has to run the executor; the calls wait for start().
+  void prepare_releases(const ClientHandle& client, const std::string& path) {
+    std::vector<std::future<void>> acquired;
+    for (const Release& release : releases()) {
+      std::promise<void> ready;
+      acquired.push_back(ready.get_future());
+      add(release.name, [acquire = release.acquire, client, path = fresh(path), started = started_,
+                         ready = std::move(ready)]() mutable {
+        const auto call = acquire(client, path);
+        ready.set_value();
+        started.wait();
+        return call();
+      });
+    }
+    for (auto& each : acquired) each.get();
+  }
+  void add_acquires(const ClientHandle& client, const std::string& path) {
+    for (const Call& call : acquires())
+      add(call.name, [make = call.make, client, path = fresh(path), started = started_] {
+        started.wait();
+        return make(client, path);
+      });
+  }
+
+  /// `afterwards` is called when all are back, or should be.
+  [[nodiscard]] Answers start(const std::function<void()>& afterwards) {
+    start_.set_value();
+    Answers all;
+    const auto deadline = std::chrono::steady_clock::now() + 5s + slack;
+    for (const auto& [name, answer] : answers_)
+      if (answer.wait_until(deadline) != std::future_status::ready) all.hanging.push_back(name);
+    afterwards();
+    for (auto& [name, answer] : answers_)
+      if (is_given(answer)) all.given.push_back(name);
+    return all;
+  }
+
+ private:
+  template <class Body>
+  void add(const std::string& name, Body body) {
+    answers_.emplace_back(name, std::async(std::launch::async, std::move(body)));
+  }
+  std::string fresh(const std::string& path) const { return path + "/" + std::to_string(answers_.size()); }
+  /// One try tells by an exception that there was no answer.
+  static bool is_given(std::future<bool>& answer) {
+    try {
+      return answer.get();
+    } catch (const boost::system::system_error& error) {
+      CHECK((error.code() == Error::connection_loss || error.code() == Error::not_connected));
+      return false;
+    }
+  }
+
+  std::promise<void> start_;
+  std::shared_future<void> started_ = start_.get_future().share();
+  std::vector<std::pair<std::string, std::future<bool>>> answers_;
+};
+
+}  // namespace
+
+TEST_CASE("a blocking call ends at its deadline also if nobody runs the client's executor, and leaves nothing") {
+  testing::TestServer server;
+  asio::io_context context;
+  Client client{context.get_executor(),
+                {.connect_string = server.connect_string(), .session_timeout = 10s + slack, .connection_timeout = 2s}};
+  const bool connected = GENERATE(false, true);
+  Calls calls;
+  if (connected) {
+    std::jthread runner{[&] { context.run(); }};
+    CHECK(client.wait_connected(30s));
+    calls.prepare_releases(client, "/locks");
+    context.stop();
+  }
+  context.restart();
+  calls.add_acquires(client, "/locks");
+  std::jthread runner;
+  const Answers answers = calls.start([&] {
+    runner = std::jthread{[&] { context.run(); }};  // now it has the time: what began too late is cancelled
+  });
+  CHECK(answers.hanging == std::vector<std::string>{});
+  CHECK(answers.given == std::vector<std::string>{});
+  // By now the client has heard of everything, and sent whatever there is to send.
+  CHECK(eventually([&] { return client.state() == ConnectionState::connected; }));
+  CHECK(eventually([&] { return server.monitor("zk_ephemerals_count") == 0; }));
+  CHECK_FALSE(sync(client.session()));
+  CHECK(server.monitor("zk_ephemerals_count") == 0);
+  CHECK(eventually([&] { return server.monitor("zk_watch_count") == 0; }));
+  outcome_of_operation<>([&](auto token) { client.async_close(std::move(token)); });
+}
+
+namespace {
+
+/// An executor that runs, and can be kept busy.
+struct Busy {
+  asio::io_context context;
+  asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(context);
+  std::jthread runner{[this] { context.run(); }};
+
+  Busy() = default;
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+  ~Busy() { work.reset(); }
+
+  /// It is, from now on and until the promise is kept, but for ten seconds at most.
+  std::promise<void> keep() {
+    std::promise<void> begun;
+    std::promise<void> enough;
+    asio::post(context, [&begun, free = enough.get_future()]() mutable {
+      begun.set_value();
+      free.wait_for(10s);
+    });
+    begun.get_future().wait();
+    return enough;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a blocking call ends at its deadline also if the client's executor is busy") {
+  testing::TestServer server;
+  Busy executor;
+  Client client{executor.context.get_executor(),
+                {.connect_string = server.connect_string(), .session_timeout = 10s + slack, .connection_timeout = 2s}};
+  CHECK(client.wait_connected(30s));
+  Calls calls;
+  calls.prepare_releases(client, "/locks");
+  calls.add_acquires(client, "/locks");
+  std::promise<void> enough = executor.keep();
+  const Answers answers = calls.start([&] { enough.set_value(); });
+  CHECK(answers.hanging == std::vector<std::string>{});
+  CHECK(answers.given == std::vector<std::string>{});
+  CHECK_FALSE(sync(client.session()));
+  CHECK(eventually([&] { return server.monitor("zk_ephemerals_count") == 0; }));
+  outcome_of_operation<>([&](auto token) { client.async_close(std::move(token)); });
+}
+
+TEST_CASE("a thread whose blocking call has ended before its attempt gets a lock that nobody has by one try") {
+  testing::TestServer server;
+  Busy executor;
+  Client client{executor.context.get_executor(),
+                {.connect_string = server.connect_string(), .session_timeout = 10s + slack}};
+  CHECK(client.wait_connected(30s));
+  for (int i = 0; i < 5; ++i) {
+    InterProcessMutex mutex{client, "/locks/" + std::to_string(i)};
+    std::promise<void> enough = executor.keep();
+    CHECK_FALSE(mutex.try_lock_for(50ms));
+    auto trying = mutex.async_acquire(Owner::this_thread(), 0s, asio::use_future);
+    enough.set_value();
+    CHECK_NOTHROW(trying.get());
+  }
+  outcome_of_operation<>([&](auto token) { client.async_close(std::move(token)); });
+}

@@ -1,0 +1,147 @@
+// Histories made by hand, for the tests of the judge.
+#pragma once
+
+#include "judge.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zklock::chaos {
+
+inline constexpr std::int64_t second = 1'000'000;
+inline constexpr std::int64_t one = 11, two = 22, theirs = 99;  // sessions
+
+/// A history under construction; times are seconds, tokens the numbers of the transactions.
+class Story {
+ public:
+  Story() { change(1, theirs, {.kind = Change::Kind::create, .path = "/locks/mutex0"}); }
+
+  Story& create(std::int64_t zxid, std::int64_t session, const std::string& name, const std::string& line = "mutex0") {
+    return change(zxid, session,
+                  {.kind = Change::Kind::create,
+                   .path = "/locks/" + line + "/" + name,
+                   .data = session == theirs ? ""
+                           : session == one  ? "worker-1:1"
+                                             : "worker-2:1",
+                   .is_ephemeral = true});
+  }
+  Story& remove(std::int64_t zxid, std::int64_t session, const std::string& name, const std::string& line = "mutex0") {
+    return change(zxid, session, {.kind = Change::Kind::remove, .path = "/locks/" + line + "/" + name});
+  }
+  Story& write(std::int64_t zxid, std::int64_t session, const std::string& name, const std::string& data) {
+    return change(zxid, session, {.kind = Change::Kind::set_data, .path = "/locks/mutex0/" + name, .data = data});
+  }
+  Story& mark(std::int64_t zxid, std::int64_t session, const std::string& name, const std::string& line = "mutex0") {
+    change(zxid, session, {.kind = Change::Kind::check, .path = "/locks/" + line + "/" + name});
+    transactions.back().changes.push_back({.kind = Change::Kind::set_data, .path = "/marks"});
+    return *this;
+  }
+  /// Of the last transaction.
+  Story& by_request(std::int32_t number) {
+    transactions.back().request = number;
+    return *this;
+  }
+  Story& close(std::int64_t zxid, std::int64_t session) {
+    transactions.push_back({.zxid = zxid, .session = session, .at = zxid * second, .closes_session = true});
+    return *this;
+  }
+  Story& user(double at, Event event, int process, std::int64_t token, const std::string& reason = {}) {
+    return note(evidence.users, at, event, process, token, reason);
+  }
+  /// An acquire that gives up, of which lock. `limit` in milliseconds; -1: none.
+  Story& refused(double from, double to, int process, std::int64_t operation, const std::string& kind,
+                 const std::string& lock = "/locks/mutex0", std::int64_t limit = -1) {
+    for (const Event event : {Event::invoked, Event::refused})
+      evidence.users.push_back({.at = micro(event == Event::invoked ? from : to),
+                                .event = event,
+                                .process = process,
+                                .operation = operation,
+                                .lock = lock,
+                                .limit = event == Event::invoked ? limit : -1,
+                                .reason = event == Event::invoked ? kind : "timed_out"});
+    return *this;
+  }
+  Story& visit(double at, Event event, int process, std::int64_t token) {
+    return note(evidence.visits, at, event, process, token, {});
+  }
+  Story& fault(double at, const std::string& kind, std::int64_t target, Event event = Event::fault, int process = 0) {
+    evidence.faults.push_back(
+        {.at = micro(at), .event = event, .process = process, .session = target, .number = target, .reason = kind});
+    return *this;
+  }
+  /// A thread of the process that has nothing to do has overslept until then.
+  Story& late(double at, int process, std::int64_t milliseconds) {
+    evidence.users.push_back({.at = micro(at), .event = Event::late, .process = process, .number = milliseconds});
+    return *this;
+  }
+  /// A process is started in the place of another, with its links.
+  Story& replaced(double at, int before, int process) {
+    evidence.faults.push_back(
+        {.at = micro(at), .event = Event::measured, .process = process, .number = before, .reason = "replaces"});
+    return *this;
+  }
+  Story& measure(const std::string& what, std::int64_t number, double at = 0) {
+    evidence.faults.push_back(
+        {.at = micro(at), .event = Event::measured, .process = 1, .number = number, .reason = what});
+    return *this;
+  }
+  /// What has been told before is told anew.
+  Evidence& tell() {
+    evidence = {.users = evidence.users, .visits = evidence.visits, .faults = evidence.faults};
+    evidence.history = History{transactions};
+    evidence.index();
+    return evidence;
+  }
+
+  std::vector<ServerTransaction> transactions{};
+  Evidence evidence{};
+
+ private:
+  static std::int64_t micro(double seconds) { return static_cast<std::int64_t>(seconds * second); }
+  Story& change(std::int64_t zxid, std::int64_t session, Change change) {
+    transactions.push_back({.zxid = zxid, .session = session, .at = zxid * second, .changes = {std::move(change)}});
+    return *this;
+  }
+  Story& note(std::vector<Record>& log, double at, Event event, int process, std::int64_t token,
+              const std::string& reason) {
+    log.push_back({.at = micro(at),
+                   .event = event,
+                   .process = process,
+                   .operation = token,
+                   .lock = "/locks/mutex0",
+                   .token = token,
+                   .reason = reason});
+    return *this;
+  }
+};
+
+inline constexpr const char* a = "_c_00000000-0000-0000-0000-00000000000a-lock-0000000000";
+inline constexpr const char* b = "_c_00000000-0000-0000-0000-00000000000b-lock-0000000001";
+
+/// One holds the lock and gives it back, then the other has it.
+inline Story handed_over() {
+  Story story;
+  story.create(10, one, a).mark(11, one, a).create(12, two, b).remove(13, one, a).mark(14, two, b).remove(15, two, b);
+  story.user(9.5, Event::invoked, 1, 10).user(10.1, Event::granted, 1, 10);
+  story.user(13.1, Event::released, 1, 10, "ok").user(13.1, Event::finished, 1, 10);
+  story.user(11.5, Event::invoked, 2, 12).user(13.2, Event::granted, 2, 12);
+  story.user(15.1, Event::released, 2, 12, "ok").user(15.1, Event::finished, 2, 12);
+  story.user(20, Event::drained, 1, 0).user(20, Event::drained, 2, 0);
+  story.visit(10.2, Event::entered, 1, 10).visit(12.9, Event::left, 1, 10);
+  story.visit(13.3, Event::entered, 2, 12).visit(14.9, Event::left, 2, 12);
+  return story;
+}
+
+/// The session of who holds the lock ends, and the other one has it.
+inline Story taken_away() {
+  Story story;
+  story.create(10, one, a).create(12, two, b).close(13, one).mark(14, two, b).remove(16, two, b);
+  story.user(10.1, Event::granted, 1, 10).user(10.2, Event::listens, 1, 10);
+  story.user(13.2, Event::granted, 2, 12).user(16.1, Event::released, 2, 12, "ok");
+  story.visit(10.2, Event::entered, 1, 10).visit(13.3, Event::entered, 2, 12);
+  return story;
+}
+
+}  // namespace zklock::chaos

@@ -1,0 +1,65 @@
+// What an operator does to nodes.
+#include "layout.hpp"
+#include "nemesis.hpp"
+#include "support/fixture.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace zklock::chaos {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::vector<std::string>& kinds_of_lines() {
+  static const std::vector<std::string> all{"mutex", "rw", "permits", "single"};
+  return all;
+}
+
+}  // namespace
+
+void Nemesis::operate(Dice& dice) {
+  try {
+    below(dice, 3) > 0 ? delete_some_node(dice) : add_stranger(dice);
+  } catch (const std::exception&) {  // no server, or not in time: nothing to be had from an operator now
+  }
+}
+
+void Nemesis::delete_some_node(Dice& dice) {
+  const std::string& kind = kinds_of_lines()[below(dice, 4)];
+  std::string line = locks + kind + std::to_string(below(dice, lines));
+  if (kind == "permits" || kind == "single") line += below(dice, 2) == 0 ? "/locks" : "/leases";
+  const std::uint64_t which = dice();
+  const Session session = test::connected_session(operator_);
+  const auto names = test::children_of(session, line);
+  if (names.empty()) return;
+  const std::string node = line + "/" + names[which % names.size()];
+  log_.write({.event = Event::fault, .lock = node, .session = session.id(), .reason = "node_deleted"});
+  const auto done =
+      test::outcome_of_operation<>([&](auto token) { session.async_remove(node, any_version, std::move(token)); });
+  if (!std::get<0>(done)) count("node_deleted");
+}
+
+/// What is in no line; or a contender of another make, who is first in line sooner or later.
+void Nemesis::add_stranger(Dice& dice) {
+  const std::string line = locks + kinds_of_lines()[below(dice, 2)] + std::to_string(below(dice, lines));
+  constexpr std::array names{"/stranger", "/lock-", "/x-__WRIT__", "/not-a-lock-1"};
+  const std::string name = names[below(dice, names.size())];
+  const auto length = std::chrono::milliseconds{below(dice, 800)};
+  const Session session = test::connected_session(operator_);
+  log_.write({.event = Event::fault, .lock = line, .session = session.id(), .reason = "foreign_child"});
+  const auto [error, made] = test::outcome_of_operation<CreateResult>([&](auto token) {
+    session.async_create(line + name, "",
+                         name.ends_with('k') ? CreateMode::ephemeral : CreateMode::ephemeral_sequential,
+                         std::move(token));
+  });
+  if (error) return;
+  count("foreign_child");
+  wait(length);
+  test::outcome_of_operation<>([&, path = made.path](auto token) {
+    operator_.async_remove(path, RemoveOptions{}.guaranteed().quietly(), std::move(token));
+  });
+}
+
+}  // namespace zklock::chaos

@@ -1,0 +1,121 @@
+// Closing a client that has lost its link, or loses it on the way: its session ends all the same.
+#include "support/catch.hpp"
+#include "support/fixture.hpp"
+#include "support/frame_proxy.hpp"
+#include "support/ports.hpp"
+
+#include <optional>
+#include <thread>
+
+using namespace zklock;
+using namespace zklock::test;
+
+namespace {
+
+/// A client behind a proxy, with a node that lives as long as its session; and somebody who looks.
+struct Fixture {
+  testing::TestServer& server = shared_server();
+  FrameProxy proxy{server.port()};
+  std::string node = "/closing-";
+  std::optional<Client> client{ClientConfig{.connect_string = proxy.address(), .session_timeout = 10s}};
+  const Session session = connected_session(*client);
+  const Client observing = make_client(server);
+  const Session observer = connected_session(observing);
+
+  Fixture() {
+    const auto [error, created] = outcome_of_operation<CreateResult>(
+        [&](auto token) { session.async_create(node, "", CreateMode::ephemeral_sequential, std::move(token)); });
+    REQUIRE_FALSE(error);
+    node = created.path;
+  }
+
+  void cut_the_link() {
+    proxy.refuse();
+    proxy.cut();
+    REQUIRE(eventually([&] { return session.state() == SessionState::suspended; }));
+  }
+  [[nodiscard]] bool node_is_there() const {
+    CHECK_FALSE(sync(observer));
+    return exists(observer, node);
+  }
+};
+
+std::chrono::steady_clock::duration time_of(const std::function<void()>& action) {
+  const auto start = std::chrono::steady_clock::now();
+  action();
+  return std::chrono::steady_clock::now() - start;
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a client that is closed while it has no link finds a server, and leaves no node",
+                 "[faults]") {
+  cut_the_link();
+  SECTION("by its destructor") {
+    std::thread healer{[&] {
+      static_cast<void>(eventually([&] { return session.state() == SessionState::closed; }));
+      proxy.accept_again();
+    }};
+    CHECK(time_of([&] { client.reset(); }) < 5s + slack);
+    healer.join();
+  }
+  SECTION("by async_close") {
+    Pending<> closed;
+    client->async_close(closed.handler());
+    CHECK_FALSE(closed.ready(100ms));
+    proxy.accept_again();
+    CHECK_FALSE(std::get<0>(closed.get(5s + slack)));
+  }
+  CHECK_FALSE(node_is_there());
+}
+
+TEST_CASE_METHOD(Fixture, "a client whose link is cut while it closes has ended its session when it is closed",
+                 "[faults]") {
+  const auto point = GENERATE(CutPoint::before_request, CutPoint::inside_request, CutPoint::after_request,
+                              CutPoint::before_reply, CutPoint::inside_reply);
+  const auto manner = GENERATE(CutManner::orderly, CutManner::reset);
+  CAPTURE(static_cast<int>(point), static_cast<int>(manner));
+  proxy.cut_at({.opcode = Opcode::close_session, .point = point, .manner = manner});
+  CHECK(time_of([&] { client->close(); }) < 5s + slack);
+  CHECK(proxy.cuts() == 1);
+  CHECK_FALSE(node_is_there());
+}
+
+TEST_CASE_METHOD(Fixture, "closing without a link takes five seconds at most, and abort cuts that short", "[faults]") {
+  cut_the_link();
+  SECTION("nobody is found: the node stays until the session's time is up") {
+    const auto took = time_of([&] { client->close(); });
+    CHECK(took > 4s);
+    CHECK(took < 5s + slack);
+    CHECK(node_is_there());
+  }
+  SECTION("a server takes the connection and says nothing") {
+    proxy.hold(Direction::replies);
+    proxy.accept_again();
+    CHECK(time_of([&] { client->close(); }) < 5s + slack);
+  }
+  SECTION("abort") {
+    Pending<> closed;
+    client->async_close(closed.handler());
+    CHECK_FALSE(closed.ready(100ms));
+    CHECK(time_of([&] { client->abort(); }) < slack);
+    CHECK(closed.ready(slack));
+    CHECK(node_is_there());
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "abort cuts a close short that waits for the server's word", "[faults]") {
+  proxy.hold(Direction::replies);
+  Pending<> closed;
+  client->async_close(closed.handler());
+  CHECK_FALSE(closed.ready(100ms));
+  CHECK(time_of([&] { client->abort(); }) < slack);
+  CHECK(closed.ready(slack));
+}
+
+TEST_CASE("a client that has never been connected closes at once", "[faults]") {
+  const RefusingPort refusing;
+  const SilentPort silent;
+  for (const std::string& server : {refusing.address(), silent.address()})
+    CHECK(time_of([&] { const Client client{{.connect_string = server}}; }) < slack);
+}

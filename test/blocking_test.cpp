@@ -1,0 +1,98 @@
+// A caller that waits for an operation, and may leave before it has ended.
+#include "clock_hand.hpp"
+#include "support/catch.hpp"
+
+#include <zklock/detail/blocking.hpp>
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <functional>
+#include <thread>
+
+using namespace zklock;
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+namespace {
+
+/// What an operation gives, which is to be given back.
+struct Loan {
+  explicit Loan(int& out_now) : out{&out_now} { ++*out; }
+  Loan(Loan&& other) noexcept : out{std::exchange(other.out, nullptr)} {}
+  Loan& operator=(Loan&&) = delete;
+  ~Loan() {
+    if (out) --*out;
+  }
+  int* out;
+};
+
+Clock::duration since(Clock::time_point begin) { return Clock::now() - begin; }
+
+}  // namespace
+
+TEST_CASE("a caller leaves at its deadline, whoever runs the executor or not, and what comes later is given back") {
+  asio::io_context never_run;
+  std::function<void(int&)> complete;
+  bool cancelled = false;
+  const auto begin = Clock::now();
+  const auto outcome =
+      detail::block_until<Loan>(after(100ms), Error::timed_out, never_run.get_executor(), [&](auto handler) {
+        asio::get_associated_cancellation_slot(handler).assign([&](asio::cancellation_type) { cancelled = true; });
+        auto kept = std::make_shared<decltype(handler)>(std::move(handler));
+        complete = [kept](int& out) { std::move (*kept)(error_code{}, Loan{out}); };
+      });
+  CHECK(outcome.error == Error::timed_out);
+  CHECK_FALSE(outcome.value);
+  CHECK(since(begin) >= 100ms);
+  CHECK(since(begin) < 10s);
+  CHECK(cancelled);
+  int out = 0;
+  complete(out);
+  CHECK(out == 0);
+}
+
+TEST_CASE("a caller has the outcome that comes before its deadline, or soon after") {
+  asio::io_context context;
+  std::jthread thread;
+  int out = 0;
+  const Deadline deadline = GENERATE(Deadline{}, after(10min), Deadline{Clock::time_point::max()});
+  {
+    const auto outcome =
+        detail::block_until<Loan>(deadline, Error::timed_out, context.get_executor(), [&](auto handler) {
+          thread = std::jthread{[&out, handler = std::move(handler)]() mutable {
+            std::move(handler)(make_error_code(Error::connection_loss), Loan{out});
+          }};
+        });
+    CHECK(outcome.error == Error::connection_loss);
+    CHECK(outcome.value);
+    CHECK(out == 1);
+  }
+  CHECK(out == 0);
+}
+
+TEST_CASE("a deadline long past is one") {
+  asio::io_context never_run;
+  const auto begin = Clock::now();
+  const Deadline deadline = GENERATE(Deadline{Clock::now() - 1h}, Deadline{Clock::time_point::min()});
+  const auto outcome = detail::block_until<>(deadline, Error::timed_out, never_run.get_executor(), [](auto) {});
+  CHECK(outcome.error == Error::timed_out);
+  CHECK(since(begin) < 10s);
+}
+
+TEST_CASE("a caller's time passes also while the machine is suspended") {
+  using detail::ClockHand;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto now = Clock::now();
+  asio::io_context context;
+  asio::steady_timer asleep{context, 50ms};
+  asleep.async_wait([&](error_code) { ClockHand::set((now + 1h).time_since_epoch().count()); });
+  ClockHand::set(now.time_since_epoch().count());
+  asio::io_context never_run;
+  const std::jthread machine{[&] { context.run(); }};
+  const auto outcome = detail::block_until<>(after(30s), Error::timed_out, never_run.get_executor(), [](auto) {});
+  ClockHand::let_go();
+  CHECK(outcome.error == Error::timed_out);
+  CHECK(std::chrono::steady_clock::now() - begin < 20s);
+}

@@ -1,0 +1,225 @@
+// What is left of a client that is closed, or aborted, in each state of its connection.
+#include "support/catch.hpp"
+
+#include <zklock/testing/simulation.hpp>
+
+#include <boost/asio/bind_executor.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace zklock;
+using namespace zklock::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::chrono::milliseconds timeout{10'000};
+constexpr Clock::duration longest = 5s;
+
+/// A client, and a node that lives as long as its session. Ticks are long, so that the servers keep a session for
+/// longer than its client does.
+struct Fixture {
+  Simulation simulation{1, {.tick = 5s, .latency = 10ms}};
+  ManualClock& clock = simulation.clock();
+  FakeEnsemble& ensemble = simulation.ensemble();
+  std::optional<Clock::duration> took;
+
+  Client& client() { return simulation.client("a", {.session_timeout = timeout}); }
+  void run(Clock::duration wait) { clock.run_for(simulation.context(), wait); }
+
+  void make_node() {
+    REQUIRE(client().state() == ConnectionState::connected);
+    client().session().async_create("/mine", "", CreateMode::ephemeral, [](error_code, const CreateResult&) {});
+    run(100ms);
+    REQUIRE(node_is_there());
+  }
+  [[nodiscard]] bool node_is_there() const {
+    const auto nodes = ensemble.nodes();
+    return std::ranges::any_of(nodes, [](const FakeNode& node) { return node.path == "/mine"; });
+  }
+
+  void close() {
+    client().async_close(asio::bind_executor(
+        simulation.executor(), [this, begun = Clock::now()](error_code) { took = Clock::now() - begun; }));
+  }
+};
+
+/// Brings the client to a state in which nobody is let in.
+using Approach = void (*)(Fixture&);
+
+void never_connected(Fixture& fixture) {
+  fixture.ensemble.refuse_connections();
+  fixture.run(1s);
+  CHECK(fixture.client().state() == ConnectionState::connecting);
+}
+
+void suspended(Fixture& fixture) {
+  fixture.client();
+  fixture.run(1s);
+  fixture.make_node();
+  fixture.ensemble.refuse_connections();
+  fixture.ensemble.cut_all();
+  fixture.run(2s);
+  CHECK(fixture.client().state() == ConnectionState::suspended);
+}
+
+/// A server has taken the connection and says nothing.
+void reconnecting(Fixture& fixture) {
+  fixture.client();
+  fixture.run(1s);
+  fixture.make_node();
+  fixture.ensemble.cut_all();
+  fixture.ensemble.hold_all_replies();
+  fixture.run(1s);
+  CHECK(fixture.client().state() == ConnectionState::suspended);
+  fixture.ensemble.refuse_connections();
+}
+
+/// Its session is over by its own clock, and not yet at the servers.
+void lost(Fixture& fixture) {
+  suspended(fixture);
+  while (fixture.client().state() == ConnectionState::suspended) fixture.run(10ms);
+  CHECK(fixture.client().state() == ConnectionState::lost);
+  REQUIRE(fixture.node_is_there());
+}
+
+}  // namespace
+
+TEST_CASE("a client that is closed while it is connected leaves no node") {
+  Fixture fixture;
+  fixture.client();
+  fixture.run(1s);
+  fixture.make_node();
+  fixture.close();
+  fixture.run(100ms);
+  CHECK(fixture.took <= Clock::duration{100ms});
+  CHECK_FALSE(fixture.node_is_there());
+}
+
+TEST_CASE("a client that is closed before it is connected is closed at once, and has left nothing") {
+  Fixture fixture;
+  never_connected(fixture);
+  fixture.close();
+  fixture.run(0s);
+  CHECK(fixture.took == Clock::duration{0});
+  fixture.ensemble.heal();
+  fixture.run(1s);
+  CHECK(fixture.ensemble.sessions().empty());
+}
+
+TEST_CASE(
+    "a client that is closed without a connection looks for a server, and leaves no node if there is one in time") {
+  const Approach approach = GENERATE(Approach{suspended}, Approach{reconnecting}, Approach{lost});
+  Fixture fixture;
+  approach(fixture);
+  fixture.close();
+  fixture.run(1s);
+  CHECK_FALSE(fixture.took);
+  CHECK(fixture.node_is_there());
+  fixture.ensemble.heal();
+  fixture.run(longest);
+  REQUIRE(fixture.took);
+  CHECK(*fixture.took <= longest);
+  CHECK_FALSE(fixture.node_is_there());
+  CHECK(fixture.ensemble.sessions().empty());
+}
+
+TEST_CASE("a client that is closed after a long search tries again at once") {
+  Fixture fixture;
+  Client& patient = fixture.simulation.client("b", {.session_timeout = 60s});
+  fixture.run(1s);
+  fixture.ensemble.refuse_connections();
+  fixture.ensemble.cut_all();
+  fixture.run(50s);  // the pauses have grown to six seconds
+  CHECK(patient.state() == ConnectionState::suspended);
+  fixture.ensemble.accept_connections();
+  bool closed = false;
+  patient.async_close(asio::bind_executor(fixture.simulation.executor(), [&](error_code) { closed = true; }));
+  fixture.run(100ms);
+  CHECK(closed);
+  CHECK(fixture.ensemble.sessions().empty());
+}
+
+TEST_CASE(
+    "a client that is closed and finds nobody is closed after five seconds, and its node stays for the session's "
+    "time") {
+  const Approach approach = GENERATE(Approach{suspended}, Approach{reconnecting}, Approach{lost});
+  Fixture fixture;
+  approach(fixture);
+  fixture.close();
+  fixture.run(longest);
+  CHECK(fixture.took == longest);
+  if (approach != Approach{lost}) CHECK(fixture.node_is_there());
+  fixture.ensemble.heal();
+  fixture.run(timeout + 5s);
+  CHECK_FALSE(fixture.node_is_there());
+}
+
+TEST_CASE("a client that is aborted is closed at once in every state, and also while it closes") {
+  const Approach approach =
+      GENERATE(Approach{never_connected}, Approach{suspended}, Approach{reconnecting}, Approach{lost});
+  const bool closes = GENERATE(false, true);
+  Fixture fixture;
+  approach(fixture);
+  const bool had_node = fixture.node_is_there();
+  if (closes) fixture.close();
+  fixture.run(10ms);
+  fixture.client().abort();
+  fixture.close();
+  fixture.run(0s);
+  CHECK(fixture.took);
+  CHECK(*fixture.took <= Clock::duration{10ms});
+  CHECK(fixture.client().state() == ConnectionState::closed);
+  CHECK(fixture.node_is_there() == had_node);
+}
+
+TEST_CASE(
+    "a client that is closed without a connection finds the server that comes back, whatever pauses it has else") {
+  const Clock::duration away = GENERATE(Clock::duration{50ms}, Clock::duration{4s});
+  Simulation simulation{1, {.tick = 5s, .latency = 10ms}};
+  const auto run = [&](Clock::duration wait) { simulation.clock().run_for(simulation.context(), wait); };
+  std::vector<Client*> clients;
+  for (int i = 0; i < 8; ++i)
+    clients.push_back(
+        &simulation.client(std::to_string(i), {.session_timeout = 60s, .reconnect_jitter = std::chrono::hours{1}}));
+  run(1s);
+  REQUIRE(simulation.ensemble().sessions().size() == clients.size());
+  simulation.ensemble().refuse_connections();
+  simulation.ensemble().cut_all();
+  run(1ms);
+  for (Client* client : clients) client->async_close(asio::bind_executor(simulation.executor(), [](error_code) {}));
+  run(away);
+  simulation.ensemble().accept_connections();
+  run(600ms);  // the longest pause is a tenth of five seconds
+  CHECK(simulation.ensemble().sessions().empty());
+}
+
+TEST_CASE("what is under way when a client is closed says whether it was sent") {
+  Fixture fixture;
+  Client& client = fixture.client();
+  fixture.run(1s);
+  std::vector<error_code> errors;
+  const auto create = [&] {
+    client.async_create("/x", "", CreateOptions{},
+                        asio::bind_executor(fixture.simulation.executor(),
+                                            [&](error_code error, const CreateResult&) { errors.push_back(error); }));
+  };
+  const bool sent = GENERATE(true, false);
+  if (sent) {
+    fixture.ensemble.hold_all_replies();
+  } else {
+    fixture.ensemble.refuse_connections();
+    fixture.ensemble.cut_all();
+    fixture.run(100ms);
+  }
+  create();
+  fixture.run(100ms);
+  fixture.close();
+  fixture.run(0s);
+  REQUIRE(errors.size() == 1);
+  CHECK(errors.front() == make_error_code(sent ? Error::closing : Error::closed));
+  CHECK(outcome_of(errors.front()) == (sent ? Outcome::ambiguous : Outcome::not_applied));
+}

@@ -1,0 +1,63 @@
+// Waiting on a socket that somebody else opens and closes.
+#include "readiness.hpp"
+
+#include "support/catch.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <array>
+#include <chrono>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+using namespace zklock;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Two ends of a connection. The first is the library's, which may close it; the second is the server's.
+struct Connection {
+  std::array<int, 2> ends{-1, -1};
+
+  Connection() { REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) == 0); }
+  ~Connection() {
+    for (const int end : ends) ::close(end);
+  }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void say_something() const { CHECK(::write(ends[1], "x", 1) == 1); }
+};
+
+/// What was opened as `from` is from now on `number`, and what that was is closed.
+void take_number(int from, int number) { REQUIRE(::dup2(from, number) == number); }
+
+}  // namespace
+
+TEST_CASE("a socket whose number is another one's by now is not waited on, and that other one is left alone") {
+  asio::io_context context;
+  int heard = 0;
+  SocketReadiness readiness{context.get_executor(), [&heard](int bits) { heard |= bits; }};
+  const Connection first;
+  const Connection second;
+  const int number = first.ends[0];
+
+  readiness.arm(number, readable, false);
+  take_number(second.ends[0], number);
+  readiness.arm(number, readable, false);
+  second.say_something();
+  while (heard == 0 && context.run_one_for(2s) > 0) continue;
+  CHECK(heard == readable);
+
+  SECTION("when it is forgotten") { readiness.disarm(); }
+  SECTION("when it is shut down") {
+    const Connection somebody_elses;
+    take_number(somebody_elses.ends[0], number);
+    readiness.shut_down();
+    std::array<char, 1> nothing{};
+    CHECK(::recv(somebody_elses.ends[1], nothing.data(), 1, MSG_DONTWAIT) == -1);  // it would be 0 at its end
+  }
+  CHECK(::fcntl(number, F_GETFD) != -1);
+}

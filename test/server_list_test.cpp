@@ -1,0 +1,83 @@
+// The addresses of the servers, and the threads that look them up.
+#include "server_list.hpp"
+
+#include "support/catch.hpp"
+#include "support/lingering_executor.hpp"
+#include "support/log.hpp"
+#include "support/resolver.hpp"
+
+#include <zklock/testing/manual_clock.hpp>
+
+#include <boost/asio/io_context.hpp>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <vector>
+
+using namespace zklock;
+using namespace zklock::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Fixture {
+  testing::ManualClock clock{};
+  asio::io_context context{1};
+  std::atomic<int> lingering{0};
+  FakeNames names{};
+  Log log{};
+  std::vector<ServerList::Addresses> published{};
+  bool published_too_early = false;  // while a thread that looks names up was still inside the executor
+  std::shared_ptr<ServerList> list = make(context.get_executor());
+
+  ~Fixture() { list->close(); }
+
+  std::shared_ptr<ServerList> make(const asio::any_io_executor& executor) {
+    return std::make_shared<ServerList>(executor, log.logger(), [this](const ServerList::Addresses& addresses) {
+      published_too_early |= lingering > 0;
+      published.push_back(addresses);
+    });
+  }
+  /// The look-ups have threads of their own, which the clock does not know.
+  bool eventually(const std::function<bool()>& holds) {
+    const auto limit = std::chrono::steady_clock::now() + 20s;
+    while (!holds() && std::chrono::steady_clock::now() < limit) {
+      clock.run_ready(context);
+      context.restart();
+      context.run_one_for(10ms);
+    }
+    return holds();
+  }
+};
+
+const std::string name = "zoo.test";
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a name's answer is heard after the thread that brings it has let go of the executor") {
+  list->close();
+  list = make(LingeringExecutor{context, lingering});
+  names.set(name, {"10.0.0.1"});
+  list->set({{name, 2181}});
+  REQUIRE(eventually([&] { return !published.empty(); }));
+  CHECK_FALSE(published_too_early);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "new servers whose names cannot be looked up at first are found later, whoever is connected") {
+  list->set({{"10.0.0.1", 2181}});
+  list->rest();
+  list->set({{name, 2181}});
+  REQUIRE(eventually([&] { return log.count("none of the servers' names can be looked up") == 1; }));
+  list->rest();
+  clock.advance(1s);
+  REQUIRE(eventually([&] { return log.count("none of the servers' names can be looked up") == 2; }));
+  names.set(name, {"10.0.0.2"});
+  clock.advance(2s);
+  CHECK(eventually([&] { return published.back() == ServerList::Addresses{"10.0.0.2:2181"}; }));
+  CHECK(published.size() == 2);
+  const int before = names.look_ups(name);
+  clock.run_for(context, 1min);
+  CHECK(names.look_ups(name) == before);
+}

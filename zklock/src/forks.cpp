@@ -1,0 +1,20 @@
+#include "forks.hpp"
+
+#include <atomic>
+
+#include <pthread.h>
+
+namespace zklock {
+
+namespace {
+
+std::atomic<unsigned> count{0};
+
+/// At the program's start, so that no fork finds it half done.
+[[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, [] { ++count; });
+
+}  // namespace
+
+unsigned forks() noexcept { return count; }
+
+}  // namespace zklock

@@ -1,0 +1,24 @@
+#include "library_lock.hpp"
+
+#include <mutex>
+
+#include <pthread.h>
+
+namespace zklock {
+
+namespace {
+
+std::mutex one_at_a_time;
+
+void before_fork() { one_at_a_time.lock(); }
+void after_fork() { one_at_a_time.unlock(); }
+
+/// At the program's start, so that no fork finds it half done.
+[[maybe_unused]] const int registered = ::pthread_atfork(before_fork, after_fork, after_fork);
+
+}  // namespace
+
+LibraryLock::LibraryLock() { one_at_a_time.lock(); }
+LibraryLock::~LibraryLock() { one_at_a_time.unlock(); }
+
+}  // namespace zklock
