@@ -20,11 +20,15 @@ class Conversation {
  public:
   Conversation& handshake(Clock::duration sent) { return hear(sent, &Contact::add_handshake); }
   Conversation& read(Clock::duration sent) { return hear(sent, &Contact::add); }
-  Conversation& write(Clock::duration sent) {
+  Conversation& write(Clock::duration sent) { return writes({sent}, sent + 10ms); }
+  /// Several whose answers arrive together.
+  Conversation& writes(std::initializer_list<Clock::duration> sent, Clock::duration arrived) {
     Contact contact;
-    contact.add(at(sent));
-    contact.add_acknowledged(at(sent));
-    proof_.on_contact(contact, at(sent + 10ms), timeout);
+    for (const auto& each : sent) {
+      contact.add(at(each));
+      contact.add_acknowledged(at(each));
+    }
+    proof_.on_contact(contact, at(arrived), timeout);
     return *this;
   }
   /// The request whose age the proof goes by; nothing: there is no proof.
@@ -71,6 +75,33 @@ TEST_CASE("a write after a long silence proves what was before the silence, and 
   CHECK(conversation.counts_from() == 3500ms);
   conversation.write(9060ms);
   CHECK(conversation.counts_from() == 8s);
+}
+
+TEST_CASE("a write that is acknowledged late proves nothing: the leader may have stood still, and ends sessions now") {
+  Conversation conversation;
+  conversation.handshake(0s).read(2s).write(3100ms).read(4s);
+  REQUIRE(conversation.counts_from() == 2s);
+  SECTION("nor do those that were sent shortly before the leader went on") {
+    conversation.writes({3500ms}, 6s).writes({5100ms}, 6001ms).writes({5900ms}, 6002ms).write(6048ms);
+    CHECK(conversation.counts_from() == 2s);
+    conversation.write(6052ms);  // it has gone on since, and would have ended the session
+    CHECK(conversation.counts_from() == 4s);
+  }
+  SECTION("nor do they if all of the answers arrive at once") {
+    conversation.writes({3500ms, 5100ms, 5990ms}, 6s);
+    CHECK(conversation.counts_from() == 2s);
+    conversation.write(6050ms);
+    CHECK(conversation.counts_from() == 4s);
+  }
+}
+
+TEST_CASE("where every write is acknowledged late, each proves what was before the one before it") {
+  Conversation conversation;
+  conversation.handshake(0s);
+  for (auto sent = 0ms; sent < 20s; sent += 400ms) conversation.read(sent - 15ms).writes({sent}, sent + 1100ms);
+  // The last that arrived is of 19.6 s; of two in a row the second was sent 50 ms after the first was answered.
+  CHECK(*conversation.counts_from() >= 16s);
+  CHECK(*conversation.counts_from() <= 19600ms - 1150ms);
 }
 
 TEST_CASE("a handshake proves the session alive, and what another server has heard does not count beside it") {

@@ -5,7 +5,10 @@
 namespace zklock {
 
 void Contact::add(Clock::time_point sent) noexcept { answered = std::max(answered, sent); }
-void Contact::add_acknowledged(Clock::time_point sent) noexcept { acknowledged = std::max(acknowledged, sent); }
+void Contact::add_acknowledged(Clock::time_point sent) noexcept {
+  acknowledged = std::max(acknowledged, sent);
+  earliest_acknowledged = std::min(earliest_acknowledged, sent);
+}
 void Contact::add_handshake(Clock::time_point sent) noexcept {
   handshake = std::max(handshake, sent);
   add(sent);
@@ -16,18 +19,25 @@ void ProofOfLife::on_contact(const Contact& contact, Clock::time_point now, Cloc
     answers_.clear();  // another server's, maybe, and older than the handshake
     prove(contact.handshake, timeout);
   }
-  if (contact.acknowledged != Contact::none) on_acknowledged(contact.acknowledged, timeout);
+  if (contact.acknowledged != Contact::none) on_acknowledged(contact, now, timeout);
   if (contact.answered != Contact::none) on_answered(contact.answered, now, timeout);
 }
 
 /// A quarter of T is half a tick at the least, as T is two ticks. (Where minSessionTimeout is lower that does not hold:
-/// docs/guarantees.md, what does not hold, 14.)
-void ProofOfLife::on_acknowledged(Clock::time_point sent, Clock::duration timeout) {
-  const Clock::duration passing_on = timeout / 4 + guard;
-  while (!answers_.empty() && answers_.front().arrived + passing_on <= sent) {
+/// docs/guarantees.md, what does not hold, 14.) What has come late, or just after, proves only what was before another
+/// request that had been answered before: between the two the leader has asked.
+void ProofOfLife::on_acknowledged(const Contact& contact, Clock::time_point now, Clock::duration timeout) {
+  const Clock::duration quarter = timeout / 4;
+  const Clock::time_point sent = contact.acknowledged;
+  if (contact.earliest_acknowledged + quarter < now) stood_still_until_ = now;
+  const bool is_prompt = sent >= stood_still_until_ + guard;
+  const bool is_second = sent >= before_.arrived + guard;
+  const Clock::time_point last = is_prompt ? sent : is_second ? before_.sent : Clock::time_point::min();
+  while (!answers_.empty() && answers_.front().arrived <= std::min(last, sent - quarter - guard)) {
     prove(answers_.front().sent, timeout);
     answers_.pop_front();
   }
+  if (is_second) before_ = {contact.earliest_acknowledged, now};
 }
 
 /// Answers that come thick and fast are thinned out.

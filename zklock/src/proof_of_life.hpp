@@ -14,6 +14,7 @@ struct Contact {
   Clock::time_point handshake = none;     ///< a connection made, the session granted or found alive
   Clock::time_point answered = none;      ///< anything, a heartbeat among it
   Clock::time_point acknowledged = none;  ///< a write or a sync, which the leader has a part in
+  Clock::time_point earliest_acknowledged = Clock::time_point::max();  ///< the first sent of these
 
   [[nodiscard]] bool is_empty() const noexcept { return answered == none; }
   void add(Clock::time_point sent) noexcept;
@@ -22,9 +23,11 @@ struct Contact {
 };
 
 /// The leader ends a session that it has not heard of for its timeout T. What a follower has heard from us it passes on
-/// every half tick only, so one acknowledged write proves little by itself: what counts is the latest request that was
-/// answered some time before such a write was sent, because the news of it had reached the leader by then. A handshake
-/// goes to the leader itself. (docs/faults.md 35b; probed with followers cut off and processes paused.)
+/// when the leader asks, every half tick, so one acknowledged write proves little by itself: what counts is the latest
+/// request that was answered some time before such a write was sent, because the news of it had reached the leader by
+/// then. A write that is acknowledged late proves less: the leader may have stood still and asked nobody, and ends
+/// sessions before anything else when it goes on. A handshake goes to the leader itself. (docs/faults.md 35b, 35c; probed
+/// with followers cut off and processes paused.)
 ///
 /// Threads: one at a time.
 class ProofOfLife {
@@ -43,11 +46,14 @@ class ProofOfLife {
     Clock::time_point arrived;
   };
 
-  void on_acknowledged(Clock::time_point sent, Clock::duration timeout);
+  void on_acknowledged(const Contact& contact, Clock::time_point now, Clock::duration timeout);
   void on_answered(Clock::time_point sent, Clock::time_point now, Clock::duration timeout);
   void prove(Clock::time_point sent, Clock::duration timeout);
 
   std::deque<Answer> answers_;  // in the order of their arrival, and none that a later one makes useless
+  Clock::time_point stood_still_until_ = Clock::time_point::min();  // the leader, perhaps
+  Answer before_{.sent = Clock::time_point::min(),
+                 .arrived = Clock::time_point::min()};  // to a write, which others follow
   Clock::time_point valid_until_ = Clock::time_point::min();
 };
 
