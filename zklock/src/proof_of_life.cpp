@@ -15,12 +15,19 @@ void Contact::add_handshake(Clock::time_point sent) noexcept {
 }
 
 void ProofOfLife::on_contact(const Contact& contact, Clock::time_point now, Clock::duration timeout) {
-  if (contact.handshake != Contact::none) {
-    answers_.clear();  // another server's, maybe, and older than the handshake
-    prove(contact.handshake, timeout);
-  }
+  if (contact.handshake != Contact::none) on_handshake(contact.handshake, now, timeout);
   if (contact.acknowledged != Contact::none) on_acknowledged(contact, now, timeout);
   if (contact.answered != Contact::none) on_answered(contact.answered, now, timeout);
+}
+
+/// The leader makes a new session, or has just heard of one that it has. A leader that goes on after it has stood still
+/// may say yes to that and end the session all the same: it has been on its list of those to be ended (3.8.0). So it
+/// counts when something sent later was acknowledged.
+void ProofOfLife::on_handshake(Clock::time_point sent, Clock::time_point now, Clock::duration timeout) {
+  answers_.clear();  // another server's, maybe, and older than the handshake
+  const bool is_new = valid_until_ == Clock::time_point::min();
+  if (is_new) return prove(sent, timeout);
+  answers_.push_back({sent, now - timeout / 4});  // what a follower has to pass on is there already
 }
 
 /// A quarter of T is half a tick at the least, as T is two ticks. (Where minSessionTimeout is lower that does not hold:
@@ -30,14 +37,16 @@ void ProofOfLife::on_acknowledged(const Contact& contact, Clock::time_point now,
   const Clock::duration quarter = timeout / 4;
   const Clock::time_point sent = contact.acknowledged;
   if (contact.earliest_acknowledged + quarter < now) stood_still_until_ = now;
+  while (writes_.size() > 1 && writes_[1].arrived + guard <= sent) writes_.pop_front();
+  const bool is_second = !writes_.empty() && writes_.front().arrived + guard <= sent;
   const bool is_prompt = sent >= stood_still_until_ + guard;
-  const bool is_second = sent >= before_.arrived + guard;
-  const Clock::time_point last = is_prompt ? sent : is_second ? before_.sent : Clock::time_point::min();
+  const Clock::time_point last = is_prompt ? sent : is_second ? writes_.front().sent : Clock::time_point::min();
   while (!answers_.empty() && answers_.front().arrived <= std::min(last, sent - quarter - guard)) {
     prove(answers_.front().sent, timeout);
     answers_.pop_front();
   }
-  if (is_second) before_ = {contact.earliest_acknowledged, now};
+  if (writes_.empty() || now - writes_.back().arrived >= timeout / 32)
+    writes_.push_back({contact.earliest_acknowledged, now});
 }
 
 /// Answers that come thick and fast are thinned out.

@@ -26,8 +26,8 @@ struct Contact {
 /// when the leader asks, every half tick, so one acknowledged write proves little by itself: what counts is the latest
 /// request that was answered some time before such a write was sent, because the news of it had reached the leader by
 /// then. A write that is acknowledged late proves less: the leader may have stood still and asked nobody, and ends
-/// sessions before anything else when it goes on. A handshake goes to the leader itself. (docs/faults.md 35b, 35c; probed
-/// with followers cut off and processes paused.)
+/// sessions before anything else when it goes on. A handshake goes to the leader itself; it counts once a write that was
+/// sent later is acknowledged. (docs/faults.md 35b, 35c; probed with followers cut off and processes paused.)
 ///
 /// Threads: one at a time.
 class ProofOfLife {
@@ -46,14 +46,14 @@ class ProofOfLife {
     Clock::time_point arrived;
   };
 
+  void on_handshake(Clock::time_point sent, Clock::time_point now, Clock::duration timeout);
   void on_acknowledged(const Contact& contact, Clock::time_point now, Clock::duration timeout);
   void on_answered(Clock::time_point sent, Clock::time_point now, Clock::duration timeout);
   void prove(Clock::time_point sent, Clock::duration timeout);
 
   std::deque<Answer> answers_;  // in the order of their arrival, and none that a later one makes useless
+  std::deque<Answer> writes_;   // to acknowledged ones, in the same way
   Clock::time_point stood_still_until_ = Clock::time_point::min();  // the leader, perhaps
-  Answer before_{.sent = Clock::time_point::min(),
-                 .arrived = Clock::time_point::min()};  // to a write, which others follow
   Clock::time_point valid_until_ = Clock::time_point::min();
 };
 

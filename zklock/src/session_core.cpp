@@ -75,6 +75,7 @@ void SessionCore::on_link_state(LinkState link) {
         const std::lock_guard lock{credentials_mutex_};
         credentials_ = driver_->credentials();
       }
+      if (renewing_) renew_after(ProofOfLife::guard);  // a handshake alone proves nothing
       return enter(SessionState::connected);
     }
     case LinkState::read_only: return enter(SessionState::read_only);
@@ -173,7 +174,11 @@ void SessionCore::renew() {
     renewing_ = false;
     if (renewals_ == 0 || renewing_.exchange(true)) return;  // nobody has begun meanwhile
   }
-  renewal_.expires_after(interval);
+  renew_after(interval);
+}
+
+void SessionCore::renew_after(Clock::duration pause) {
+  renewal_.expires_after(pause);
   renewal_.async_wait([weak = weak_from_this()](error_code error) {
     if (const auto self = weak.lock(); self && !error) self->renew();
   });

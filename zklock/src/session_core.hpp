@@ -71,6 +71,7 @@ class SessionCore final : public LinkListener, public std::enable_shared_from_th
   void on_contact(const Contact& contact) override;
   [[nodiscard]] bool is_silent() const noexcept;
   void renew();
+  void renew_after(Clock::duration pause);
   void tell_lapse();
   void enter(SessionState state);
   void log_early_end() const;
