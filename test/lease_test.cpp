@@ -184,9 +184,9 @@ TEST_CASE("a grant waits until the session is proven alive") {
           simulation.client("b", config()).async_create(path, "", CreateOptions{}, asio::as_tuple(asio::deferred));
       co_await std::move(creating);
     }
-    // A round trip is 3 s. What the handshake has proven lasts for 10 s, and has ended when the create is answered; no
+    // A round trip is 2.2 s. What the handshake has proven lasts for 10 s, and ends as the create is answered; no
     // heartbeat before that is old enough to be of use.
-    simulation.ensemble().set_latency(1500ms);
+    simulation.ensemble().set_latency(1100ms);
     const InterProcessMutex mutex{simulation.client("a", config()), directory};
     co_await pause(8s);
     const Lease lease = co_await acquire(simulation, "a");

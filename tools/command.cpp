@@ -67,7 +67,7 @@ asio::awaitable<void> Command::start(std::string name, std::vector<std::string> 
   const auto report = co_await next_report();
   if (!report) {
     co_await kill_what_is_left();
-    throw Failure{status::unavailable, guard_is_gone};
+    throw Failure{status::of_signal(SIGKILL), guard_is_gone};
   }
   if (report->kind == Report::Kind::started) co_return;
   throw Failure{report->number == ENOENT ? status::not_found : status::cannot_execute,

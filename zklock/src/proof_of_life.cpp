@@ -22,7 +22,7 @@ void ProofOfLife::on_contact(const Contact& contact, Clock::time_point now, Cloc
 
 /// The leader makes a new session, or has just heard of one that it has. A leader that goes on after it has stood still
 /// may say yes to that and end the session all the same: it has been on its list of those to be ended (3.8.0). So it
-/// counts when something sent later was acknowledged.
+/// counts when something sent at least `guard` later is acknowledged.
 void ProofOfLife::on_handshake(Clock::time_point sent, Clock::time_point now, Clock::duration timeout) {
   answers_.clear();  // another server's, maybe, and older than the handshake
   const bool is_new = valid_until_ == Clock::time_point::min();
@@ -31,22 +31,15 @@ void ProofOfLife::on_handshake(Clock::time_point sent, Clock::time_point now, Cl
 }
 
 /// A quarter of T is half a tick at the least, as T is two ticks. (Where minSessionTimeout is lower that does not hold:
-/// docs/guarantees.md, what does not hold, 14.) What has come late, or just after, proves only what was before another
-/// request that had been answered before: between the two the leader has asked.
+/// docs/guarantees.md, what does not hold, 14.) What has come late, or was sent just after that, proves nothing.
 void ProofOfLife::on_acknowledged(const Contact& contact, Clock::time_point now, Clock::duration timeout) {
   const Clock::duration quarter = timeout / 4;
-  const Clock::time_point sent = contact.acknowledged;
   if (contact.earliest_acknowledged + quarter < now) stood_still_until_ = now;
-  while (writes_.size() > 1 && writes_[1].arrived + guard <= sent) writes_.pop_front();
-  const bool is_second = !writes_.empty() && writes_.front().arrived + guard <= sent;
-  const bool is_prompt = sent >= stood_still_until_ + guard;
-  const Clock::time_point last = is_prompt ? sent : is_second ? writes_.front().sent : Clock::time_point::min();
-  while (!answers_.empty() && answers_.front().arrived <= std::min(last, sent - quarter - guard)) {
+  if (contact.acknowledged < stood_still_until_ + guard) return;
+  while (!answers_.empty() && answers_.front().arrived + quarter + guard <= contact.acknowledged) {
     prove(answers_.front().sent, timeout);
     answers_.pop_front();
   }
-  if (writes_.empty() || now - writes_.back().arrived >= timeout / 32)
-    writes_.push_back({contact.earliest_acknowledged, now});
 }
 
 /// Answers that come thick and fast are thinned out.

@@ -25,9 +25,9 @@ struct Contact {
 /// The leader ends a session that it has not heard of for its timeout T. What a follower has heard from us it passes on
 /// when the leader asks, every half tick, so one acknowledged write proves little by itself: what counts is the latest
 /// request that was answered some time before such a write was sent, because the news of it had reached the leader by
-/// then. A write that is acknowledged late proves less: the leader may have stood still and asked nobody, and ends
-/// sessions before anything else when it goes on. A handshake goes to the leader itself; it counts once a write that was
-/// sent later is acknowledged. (docs/faults.md 35b, 35c; probed with followers cut off and processes paused.)
+/// then. A write that is acknowledged late, after a quarter of T, proves nothing: the leader may have stood still and
+/// asked nobody, and is about to end sessions. A handshake goes to the leader itself; it counts once a write that was
+/// sent later is acknowledged. (docs/faults.md 35b, 35c.)
 ///
 /// Threads: one at a time.
 class ProofOfLife {
@@ -52,7 +52,6 @@ class ProofOfLife {
   void prove(Clock::time_point sent, Clock::duration timeout);
 
   std::deque<Answer> answers_;  // in the order of their arrival, and none that a later one makes useless
-  std::deque<Answer> writes_;   // to acknowledged ones, in the same way
   Clock::time_point stood_still_until_ = Clock::time_point::min();  // the leader, perhaps
   Clock::time_point valid_until_ = Clock::time_point::min();
 };

@@ -75,7 +75,8 @@ void SessionCore::on_link_state(LinkState link) {
         const std::lock_guard lock{credentials_mutex_};
         credentials_ = driver_->credentials();
       }
-      if (renewing_) renew_after(ProofOfLife::guard);  // a handshake alone proves nothing
+      handshake_counts_from_ = Clock::now() + ProofOfLife::guard;
+      if (renewing_) renew_after(ProofOfLife::guard);
       return enter(SessionState::connected);
     }
     case LinkState::read_only: return enter(SessionState::read_only);
@@ -162,13 +163,15 @@ void SessionCore::tell_lapse() {
     if (const auto listening = listener.lock()) listening->on_lapse();
 }
 
-/// Nine times in T: the proof then rests on something not older than four of these, and lasts for half of T and more.
+/// Nine times in T: the proof then rests on something not older than four of these, and lasts for half of T and more if
+/// the answers come at once. After a handshake sooner.
 void SessionCore::renew() {
   if (is_final(state_)) return;
   const Clock::duration interval = timeout() / 9;
   const bool kept = renewals_ > 0;
   if (kept && valid_until_.load() <= Clock::now()) tell_lapse();
-  if (kept && state_ == SessionState::connected && acknowledged_ + interval <= Clock::now())
+  const bool is_due = acknowledged_ + interval <= Clock::now() || acknowledged_ < handshake_counts_from_;
+  if (kept && state_ == SessionState::connected && is_due)
     driver_->submit(Request{.operation = Operation::sync, .path = "/"}, {}, {});
   if (!kept) {
     renewing_ = false;

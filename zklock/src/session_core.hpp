@@ -93,6 +93,7 @@ class SessionCore final : public LinkListener, public std::enable_shared_from_th
   mutable std::atomic<Clock::time_point> contact_{never};
   Timer expiry_;
 
+  Clock::time_point handshake_counts_from_{};
   ProofOfLife proof_;
   std::atomic<Clock::time_point> valid_until_{Clock::time_point::min()};
   std::atomic<int> renewals_{0};
