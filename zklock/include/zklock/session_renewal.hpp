@@ -17,7 +17,7 @@ class LapseListener {
 };
 
 /// While one is kept, a sync every ninth of the session timeout keeps valid_until() half of the timeout ahead or more,
-/// as long as the servers answer.
+/// as long as the servers answer at once.
 ///
 /// Threads: one at a time.
 class [[nodiscard]] SessionRenewal {
