@@ -57,26 +57,26 @@ GuardProcess::~GuardProcess() {
 Command::Command(const asio::any_io_executor& executor, GuardProcess& guard)
     : guard_{guard.pid()}, descriptor_{guard.take_socket()}, socket_{executor, descriptor_} {}
 
-asio::awaitable<void> Command::start(std::string name, std::vector<std::string> environment, Clock::time_point until) {
+void Command::start(std::string name, const std::vector<std::string>& environment, Clock::time_point until) {
+  name_ = std::move(name);
   others_ = descendants();
   std::erase(others_, guard_);
   std::string text;
   for (const std::string& entry : environment) text += entry + '\0';
   if (::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL) < 0) throw_errno("the command's guard");
   keep_until(until);
-  const auto report = co_await next_report();
-  if (!report) {
-    co_await kill_what_is_left();
-    throw Failure{status::of_signal(SIGKILL), guard_is_gone};
-  }
-  if (report->kind == Report::Kind::started) co_return;
-  throw Failure{report->number == ENOENT ? status::not_found : status::cannot_execute,
-                name + ": " + std::strerror(report->number)};
 }
 
 asio::awaitable<Ended> Command::ended() {
-  const auto report = co_await next_report();
-  if (report) co_return Ended{report->number, Clock::time_point{Clock::duration{report->at}}};
+  while (const auto report = co_await next_report()) {
+    switch (report->kind) {
+      case Report::Kind::started: break;
+      case Report::Kind::refused:
+        say(name_ + ": " + std::strerror(report->number));
+        co_return Ended{report->number == ENOENT ? status::not_found : status::cannot_execute, Clock::now()};
+      case Report::Kind::ended: co_return Ended{report->number, Clock::time_point{Clock::duration{report->at}}};
+    }
+  }
   say(guard_is_gone);
   co_await kill_what_is_left();
   co_return Ended{status::of_signal(SIGKILL), Clock::now()};

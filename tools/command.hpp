@@ -53,9 +53,10 @@ class Command {
  public:
   Command(const boost::asio::any_io_executor& executor, GuardProcess& guard);
 
-  /// `environment` is "NAME=value" each; for `until` see keep_until. Throws Failure: not found, or cannot be executed.
-  boost::asio::awaitable<void> start(std::string name, std::vector<std::string> environment, Clock::time_point until);
-  /// When all of it has ended. If somebody has killed the guard all of it is killed, and that is said.
+  /// `environment` is "NAME=value" each; for `until` see keep_until.
+  void start(std::string name, const std::vector<std::string>& environment, Clock::time_point until);
+  /// When all of it has ended, or it could not be started, which is said. If somebody has killed the guard all of it is
+  /// killed, and that is said, too.
   boost::asio::awaitable<Ended> ended();
 
   /// Unless it is told so again, it ends then.
@@ -70,6 +71,7 @@ class Command {
   boost::asio::awaitable<void> kill_what_is_left();
 
   pid_t guard_;
+  std::string name_;
   std::vector<pid_t> others_;  ///< what this program had started before the command: a server of its own
   int descriptor_;
   boost::asio::posix::stream_descriptor socket_;

@@ -109,7 +109,7 @@ class Run {
   asio::awaitable<int> hold(Lease& lease) {
     const auto [no_session, session] = co_await client_.async_session(Clock::now(), use_tuple);
     until_ = lease.valid_until();
-    co_await command_.start(options_.command.front(), environment_of(lease), until_);
+    command_.start(options_.command.front(), environment_of(lease), until_);
     auto first = co_await (command_.ended() || forward_signals() || keep_command(lease) || end_when_lost(lease) ||
                            end_when_asked(lease) || warn_of_lost_links(lease));
     const Ended ended = std::get<0>(first);

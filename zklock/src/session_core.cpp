@@ -5,6 +5,8 @@
 #include <boost/asio/dispatch.hpp>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 namespace zklock::detail {
 
 SessionCore::SessionCore(std::shared_ptr<Runtime> runtime, std::shared_ptr<Driver> driver, SessionConfig config)
@@ -75,8 +77,10 @@ void SessionCore::on_link_state(LinkState link) {
         const std::lock_guard lock{credentials_mutex_};
         credentials_ = driver_->credentials();
       }
-      handshake_counts_from_ = Clock::now() + ProofOfLife::guard;
-      if (renewing_) renew_after(ProofOfLife::guard);
+      if (state_ != SessionState::connecting) {  // of a new session the handshake counts at once
+        handshake_counts_from_ = Clock::now() + ProofOfLife::guard;
+        if (renewing_) renew_after(ProofOfLife::guard);
+      }
       return enter(SessionState::connected);
     }
     case LinkState::read_only: return enter(SessionState::read_only);
@@ -170,14 +174,16 @@ void SessionCore::renew() {
   const Clock::duration interval = timeout() / 9;
   const bool kept = renewals_ > 0;
   if (kept && valid_until_.load() <= Clock::now()) tell_lapse();
-  const bool is_due = acknowledged_ + interval <= Clock::now() || acknowledged_ < handshake_counts_from_;
+  const auto now = Clock::now();
+  const bool handshake_counts = handshake_counts_from_ <= now;
+  const bool is_due = acknowledged_ + interval <= now || (handshake_counts && acknowledged_ < handshake_counts_from_);
   if (kept && state_ == SessionState::connected && is_due)
     driver_->submit(Request{.operation = Operation::sync, .path = "/"}, {}, {});
   if (!kept) {
     renewing_ = false;
     if (renewals_ == 0 || renewing_.exchange(true)) return;  // nobody has begun meanwhile
   }
-  renew_after(interval);
+  renew_after(handshake_counts ? interval : std::min(interval, handshake_counts_from_ - now));
 }
 
 void SessionCore::renew_after(Clock::duration pause) {
