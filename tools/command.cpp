@@ -68,14 +68,11 @@ void Command::start(std::string name, const std::vector<std::string>& environmen
 }
 
 asio::awaitable<Ended> Command::ended() {
-  while (const auto report = co_await next_report()) {
-    switch (report->kind) {
-      case Report::Kind::started: break;
-      case Report::Kind::refused:
-        say(name_ + ": " + std::strerror(report->number));
-        co_return Ended{report->number == ENOENT ? status::not_found : status::cannot_execute, Clock::now()};
-      case Report::Kind::ended: co_return Ended{report->number, Clock::time_point{Clock::duration{report->at}}};
-    }
+  if (const auto report = co_await next_report()) {
+    if (report->kind == Report::Kind::ended)
+      co_return Ended{report->number, Clock::time_point{Clock::duration{report->at}}};
+    say(name_ + ": " + std::strerror(report->number));
+    co_return Ended{report->number == ENOENT ? status::not_found : status::cannot_execute, Clock::now()};
   }
   say(guard_is_gone);
   co_await kill_what_is_left();

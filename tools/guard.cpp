@@ -127,7 +127,6 @@ class Guard {
     while (::read(pipe[0], &error, sizeof error) < 0 && errno == EINTR) continue;
     ::close(pipe[0]);
     if (error != 0) return refuse(error);
-    report({Report::Kind::started, 0, 0});
     return true;
   }
 

@@ -26,11 +26,10 @@ struct Order {
 /// What the guard says.
 struct Report {
   enum class Kind : std::uint8_t {
-    started,
     refused,  ///< the command cannot be executed: `number` says why, as errno
     ended     ///< with all that it has started; `number` is the command's exit status, 128 + n for signal n
   };
-  Kind kind = Kind::started;
+  Kind kind = Kind::ended;
   int number = 0;
   std::int64_t at = 0;  ///< the end: nanoseconds on zklock's Clock
 };

@@ -173,8 +173,8 @@ void SessionCore::renew() {
   if (is_final(state_)) return;
   const Clock::duration interval = timeout() / 9;
   const bool kept = renewals_ > 0;
-  if (kept && valid_until_.load() <= Clock::now()) tell_lapse();
   const auto now = Clock::now();
+  if (kept && valid_until_.load() <= now) tell_lapse();
   const bool handshake_counts = handshake_counts_from_ <= now;
   const bool is_due = acknowledged_ + interval <= now || (handshake_counts && acknowledged_ < handshake_counts_from_);
   if (kept && state_ == SessionState::connected && is_due)
