@@ -1,10 +1,11 @@
-// A blocking twin of an operation that has no deadline of its own.
+// The blocking form of an operation that has no deadline of its own.
 #pragma once
 
 #include "limits.hpp"
 
 #include <zklock/client.hpp>
-#include <zklock/detail/blocking.hpp>
+#include <zklock/recipe_kit/blocking.hpp>
+#include <zklock/recipe_kit/recipe_core.hpp>
 
 #include <boost/system/system_error.hpp>
 
@@ -14,8 +15,8 @@
 namespace zklock::detail {
 
 /// Blocks until `operation`, which is called with a completion token, has given its result, however long that takes the
-/// client's executor. Throws boost::system::system_error, about `what`: its error; Error::would_deadlock where the
-/// client's own work would have to wait for this call.
+/// client's executor. Throws boost::system::system_error about `what`: the operation's error; Error::would_deadlock
+/// where the client's own work would have to wait for this call.
 template <class Result, class Operation>
 Result call_blocking(const ClientHandle& client, const std::string& what, Operation&& operation) {
   const auto fail = [&](error_code error) { throw boost::system::system_error{error, explain(what, error, client)}; };
@@ -23,6 +24,24 @@ Result call_blocking(const ClientHandle& client, const std::string& what, Operat
   auto outcome = block_on<Result>(client.get_executor(), std::forward<Operation>(operation));
   if (outcome.error) fail(outcome.error);
   return std::move(*outcome.value);
+}
+
+/// The same of an operation of a recipe's object that gives no result, and that has the same wait. False: the time is
+/// up.
+template <class Operation>
+bool call_blocking(const RecipeCore& recipe, const std::string& what, const WaitPolicy& wait, Operation&& operation) {
+  refuse_after_fork(recipe);
+  const ClientHandle& client = recipe.client();
+  const auto fail = [&](error_code error) {
+    throw boost::system::system_error{error, explain(what + " " + recipe.path(), error, client)};
+  };
+  if (client.blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock));
+  const Limits limits = limits_of(wait, client);
+  const auto outcome =
+      block_until<>(limits.deadline, limits.at_deadline, client.get_executor(), std::forward<Operation>(operation));
+  if (outcome.error == Error::timed_out && wait.kind != WaitPolicy::Kind::forever) return false;
+  if (outcome.error) fail(outcome.error);
+  return true;
 }
 
 }  // namespace zklock::detail

@@ -14,7 +14,7 @@ std::shared_ptr<Unattended> Unattended::of(Handler<> handler, const asio::any_io
   if (slot.is_connected())
     slot.assign([serial, weak = std::weak_ptr{self}](asio::cancellation_type type) {
       if (type == asio::cancellation_type::none) return;
-      asio::post(serial, [weak] {  // behind the start, which may be queued still
+      asio::post(serial, [weak] {  // behind the start, which may still be queued
         if (const auto waiting = weak.lock()) waiting->complete(asio::error::operation_aborted);
       });
     });

@@ -1,27 +1,27 @@
-// What goes on to its end, whoever waits for it.
+// An operation that goes on to its end even if its caller stops waiting.
 #pragma once
 
 #include <zklock/clock.hpp>
-#include <zklock/detail/operation.hpp>
+#include <zklock/detail/initiate.hpp>
 
 #include <memory>
 #include <optional>
 
 namespace zklock::detail {
 
-/// The handler of an operation that cannot be called off. It hears the outcome, or before that of the deadline
-/// (Error::timed_out) or of the caller's cancellation (operation_aborted); the operation goes on then.
+/// The handler of an operation that cannot be cancelled. It gets the outcome, or before that the error of the deadline
+/// (Error::timed_out) or of the caller's cancellation (operation_aborted); the operation then goes on.
 ///
 /// Threads: the serial executor, unless marked.
 class Unattended : public std::enable_shared_from_this<Unattended> {
  public:
   explicit Unattended(Handler<> handler) noexcept : handler_{std::move(handler)} {}
-  /// Listens to the caller's cancellation slot. Any thread, before anything else is done.
+  /// Listens to the caller's cancellation slot. Any thread, before any other call.
   static std::shared_ptr<Unattended> of(Handler<> handler, const asio::any_io_executor& serial);
 
-  /// Nothing: no deadline.
+  /// std::nullopt: no deadline.
   void give_up_at(Deadline deadline, const asio::any_io_executor& serial);
-  /// The first call counts.
+  /// Only the first call has an effect.
   void complete(error_code outcome);
 
  private:

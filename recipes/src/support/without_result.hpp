@@ -1,17 +1,17 @@
-// For operations that give nothing but an error_code.
+// For operations whose only result is an error_code.
 #pragma once
 
-#include <zklock/detail/spawn.hpp>
+#include <zklock/recipe_kit/spawn.hpp>
 
 #include <utility>
 #include <variant>
 
 namespace zklock::detail {
 
-/// The result of a coroutine that has none.
+/// The result of a coroutine that has no result.
 using Done = std::monostate;
 
-/// The erased handlers of such operations take no value.
+/// Adapts the handler of such an operation, which takes no value.
 inline Handler<Done> without_result(Handler<> handler) {
   auto slot = asio::get_associated_cancellation_slot(handler);
   return asio::bind_cancellation_slot(

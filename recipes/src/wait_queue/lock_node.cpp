@@ -1,16 +1,37 @@
-#include "contention.hpp"
+#include "sequence_number.hpp"
 
-#include <zklock/recipes/lock_node.hpp>
+#include <zklock/recipes/locks/lock_node.hpp>
 
 #include <array>
 
 namespace zklock {
 
+std::string_view to_string(LockKind kind) noexcept {
+  switch (kind) {
+    case LockKind::mutex: return "mutex";
+    case LockKind::read: return "read";
+    case LockKind::write: return "write";
+    case LockKind::permit: return "permit";
+  }
+  return "unknown";
+}
+
+std::string_view marker_of(LockKind kind, LockNaming naming) noexcept {
+  if (naming == LockNaming::kazoo && kind != LockKind::permit) return kind == LockKind::read ? "__rlock__" : "__lock__";
+  switch (kind) {
+    case LockKind::mutex: return "lock-";
+    case LockKind::read: return "__READ__";
+    case LockKind::write: return "__WRIT__";
+    case LockKind::permit: return "lease-";
+  }
+  return {};
+}
+
 namespace {
 
 constexpr std::array kinds{LockKind::mutex, LockKind::read, LockKind::write, LockKind::permit};
 
-bool in_one_line(LockKind one, LockKind other) {
+bool in_one_queue(LockKind one, LockKind other) {
   const auto reads_or_writes = [](LockKind kind) { return kind == LockKind::read || kind == LockKind::write; };
   return (one == LockKind::mutex && other == LockKind::mutex) || (reads_or_writes(one) && reads_or_writes(other));
 }
@@ -35,8 +56,8 @@ std::optional<LockKind> find_lock_marker(std::string_view name) noexcept {
   return last;
 }
 
-bool keeps_out(LockNode ahead, LockNode behind) noexcept {
-  if (!in_one_line(ahead.kind, behind.kind) || ahead.sequence >= behind.sequence) return false;
+bool blocks(LockNode ahead, LockNode behind) noexcept {
+  if (!in_one_queue(ahead.kind, behind.kind) || ahead.sequence >= behind.sequence) return false;
   return ahead.kind != LockKind::read || behind.kind != LockKind::read;
 }
 

@@ -1,29 +1,30 @@
-#include "place_in_line.hpp"
+#include "queue_node.hpp"
 
-#include "contention.hpp"
+#include "sequence_number.hpp"
 
-#include <zklock/detail/steps.hpp>
 #include <zklock/path.hpp>
+#include <zklock/recipe_kit/async_event.hpp>
+#include <zklock/recipe_kit/session_ops.hpp>
 
 namespace zklock {
 
 namespace {
 
-using Company = std::shared_ptr<const void>;  // of a coroutine, to its end
+using KeptAlive = std::shared_ptr<const void>;  // kept by a coroutine until it ends
 
-Awaitable<void> remove(Session session, std::string path, Company) {
-  co_await remove_for_sure(std::move(session), std::move(path));
+Awaitable<void> remove(Session session, std::string path, KeptAlive) {
+  co_await remove_guaranteed(std::move(session), std::move(path));
 }
 
-Awaitable<void> find_and_remove(Session session, ProtectedPath path, Company) {
+Awaitable<void> find_and_remove(Session session, ProtectedPath path, KeptAlive) {
   co_await find_and_remove(std::move(session), std::move(path));
 }
 
 }  // namespace
 
-/// Outlives the place while its create is under way.
-struct PlaceInLine::State : std::enable_shared_from_this<State> {
-  enum class Phase { idle, requested, in_line, failed, kept };
+/// Outlives the QueueNode while the create is under way.
+struct QueueNode::State : std::enable_shared_from_this<State> {
+  enum class Phase { idle, requested, enqueued, failed, detached };
 
   State(Session s, std::string_view directory, std::string_view m, std::string d, std::string n)
       : session{std::move(s)},
@@ -37,101 +38,103 @@ struct PlaceInLine::State : std::enable_shared_from_this<State> {
   std::string_view marker;
   std::string data;
   CreateMode mode;
-  Company company = {};
+  KeptAlive kept_alive = {};
   Phase phase = Phase::idle;
   error_code error = {};
   CreateResult node = {};
+  std::optional<std::int32_t> sequence = {};
   bool left = false;
   int requests = 0;
-  std::weak_ptr<Timer> gate = {};  // of who waits for the answer
-  std::shared_ptr<Siblings> siblings = {};
+  std::weak_ptr<AsyncEvent> answered = {};  // while a coroutine waits for the reply
+  std::shared_ptr<LocalQueue> local_queue = {};
   LockKind kind = LockKind::mutex;
-  std::shared_ptr<Sibling> sibling = {};
-  Siblings::Moment asked_for = 0;
+  std::shared_ptr<LocalWaiter> local_waiter = {};
+  LocalQueue::Moment asked_for = 0;
 
   void on_created(error_code outcome, CreateResult result) {
     error = outcome;
     node = std::move(result);
-    phase = error ? Phase::failed : Phase::in_line;
-    const auto sequence = parse_sequence(node_name(node.path), marker);
-    if (!error && siblings && sequence) sibling = siblings->enter(session, kind, *sequence, node.path);
-    if (const auto waiting = gate.lock()) waiting->cancel();
+    phase = error ? Phase::failed : Phase::enqueued;
+    sequence = error ? std::nullopt : parse_sequence(node_name(node.path), marker);
+    if (local_queue && sequence) local_waiter = local_queue->enter(session, kind, *sequence, node.path);
+    if (const auto waiting = answered.lock()) waiting->happen();
     if (left) leave();
   }
 
   void leave() {
     left = true;
-    if (phase == Phase::requested) return;  // the answer comes back here
-    if (sibling && phase != Phase::kept) sibling->leave(session.get_executor());
-    Company leaving = std::exchange(company, nullptr);
-    if (phase == Phase::in_line)
+    if (phase == Phase::requested) return;  // the reply calls this again
+    if (local_waiter && phase != Phase::detached) local_waiter->dequeue(session.get_executor());
+    KeptAlive leaving = std::exchange(kept_alive, nullptr);
+    if (phase == Phase::enqueued)
       spawn_detached(session.get_executor(), remove(session, node.path, std::move(leaving)));
     else if (phase == Phase::failed && outcome_of(error) == Outcome::ambiguous)
       spawn_detached(session.get_executor(), find_and_remove(session, path, std::move(leaving)));
   }
 };
 
-PlaceInLine::PlaceInLine(Session session, std::string directory, std::string_view marker, std::string data,
-                         std::string number)
+QueueNode::QueueNode(Session session, std::string directory, std::string_view marker, std::string data,
+                     std::string number)
     : state_{std::make_shared<State>(std::move(session), directory, marker, std::move(data), std::move(number))} {}
 
-PlaceInLine::~PlaceInLine() { state_->leave(); }
+QueueNode::~QueueNode() { state_->leave(); }
 
-void PlaceInLine::stand_among(std::shared_ptr<Siblings> siblings, LockKind kind) {
-  state_->siblings = std::move(siblings);
+void QueueNode::join_local_queue(std::shared_ptr<LocalQueue> local_queue, LockKind kind) {
+  state_->local_queue = std::move(local_queue);
   state_->kind = kind;
 }
 
-void PlaceInLine::keep_meanwhile(std::shared_ptr<const void> thing) { state_->company = std::move(thing); }
+void QueueNode::keep_alive(std::shared_ptr<const void> thing) { state_->kept_alive = std::move(thing); }
 
-void PlaceInLine::request() {
+void QueueNode::request() {
   state_->phase = State::Phase::requested;
-  if (state_->siblings) {
-    state_->asked_for = state_->siblings->now();
-    state_->siblings->ask(state_->session, state_->kind);
+  if (state_->local_queue) {
+    state_->asked_for = state_->local_queue->now();
+    state_->local_queue->ask(state_->session, state_->kind);
   }
-  state_->error = make_error_code(Error::connection_loss);  // what is known of it until the answer is there
+  state_->error = make_error_code(Error::connection_loss);  // the outcome until the reply is there
   state_->session.async_create(
       state_->path.path(), state_->data, state_->mode,
       asio::bind_executor(state_->session.get_executor(), [state = state_, number = ++state_->requests](
                                                               error_code error, CreateResult result) {
-        // Where a link broke unnoticed, the answer may come after the node was looked for, and asked for again.
-        const bool found_already = state->phase == State::Phase::in_line || state->phase == State::Phase::kept;
+        // If the link broke unnoticed, the reply may come after the node was searched for and requested again.
+        const bool found_already = state->phase == State::Phase::enqueued || state->phase == State::Phase::detached;
         if (number == state->requests && !found_already) state->on_created(error, std::move(result));
-        if (state->siblings) state->siblings->answered(state->session, state->kind);
+        if (state->local_queue) state->local_queue->answered(state->session, state->kind);
       }));
 }
 
-Awaitable<error_code> PlaceInLine::answered() {
-  const auto gate = std::make_shared<Timer>(state_->session.get_executor(), Clock::time_point::max());
-  state_->gate = gate;
-  if (state_->phase == State::Phase::requested) co_await gate->async_wait(use_tuple);
+Awaitable<error_code> QueueNode::answered() {
+  const auto answered = std::make_shared<AsyncEvent>(state_->session.get_executor());
+  state_->answered = answered;
+  if (state_->phase == State::Phase::requested) co_await answered->wait();
   const bool cancelled = state_->phase == State::Phase::requested;
   co_return cancelled ? make_error_code(asio::error::operation_aborted) : state_->error;
 }
 
-Awaitable<error_code> PlaceInLine::recover() {
+Awaitable<error_code> QueueNode::recover() {
   auto found = co_await find_own_node(state_->session, state_->path);
   if (!found) co_return found.error();
   if (found->path.empty()) {
-    state_->phase = State::Phase::idle;  // certainly not there
+    state_->phase = State::Phase::idle;  // it certainly does not exist
     co_return make_error_code(Error::no_node);
   }
   state_->on_created({}, std::move(*found));
   co_return error_code{};
 }
 
-error_code PlaceInLine::error() const { return state_->error; }
-bool PlaceInLine::is_in_line() const { return state_->phase == State::Phase::in_line; }
-const CreateResult& PlaceInLine::node() const { return state_->node; }
-std::string PlaceInLine::name() const { return std::string{node_name(state_->node.path)}; }
+error_code QueueNode::error() const { return state_->error; }
+bool QueueNode::is_enqueued() const { return state_->phase == State::Phase::enqueued; }
+const CreateResult& QueueNode::node() const { return state_->node; }
+std::optional<std::int32_t> QueueNode::sequence() const { return state_->sequence; }
+std::string QueueNode::name() const { return std::string{node_name(state_->node.path)}; }
 
-const std::shared_ptr<Sibling>& PlaceInLine::sibling() const { return state_->sibling; }
-Siblings::Moment PlaceInLine::asked_for() const { return state_->asked_for; }
+const std::shared_ptr<LocalWaiter>& QueueNode::local_waiter() const { return state_->local_waiter; }
+LocalQueue::Moment QueueNode::asked_for() const { return state_->asked_for; }
 
-CreateResult PlaceInLine::keep() {
-  state_->phase = State::Phase::kept;
-  state_->company.reset();
+CreateResult QueueNode::detach() {
+  state_->phase = State::Phase::detached;
+  state_->kept_alive.reset();
   return state_->node;
 }
 

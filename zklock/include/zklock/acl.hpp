@@ -1,4 +1,4 @@
-// Who may do what with a node.
+// Access control lists of nodes.
 #pragma once
 
 #include <zklock/error.hpp>
@@ -11,7 +11,7 @@
 
 namespace zklock {
 
-/// ZooKeeper's permissions, to be combined with '|'.
+/// ZooKeeper's permissions; combine them with '|'.
 enum class Permission : int {
   read = 1,    ///< its data and its list of children
   write = 2,   ///< its data
@@ -25,8 +25,8 @@ enum class Permission : int {
   return static_cast<Permission>(static_cast<int>(a) | static_cast<int>(b));
 }
 
-/// One line of an ACL: whoever is `id` in the terms of `scheme` has these permissions. "world" knows "anyone"; "auth"
-/// means whoever creates the node and takes no id; "digest" takes "user:base64(sha1(user:password))"; "ip" an address.
+/// An entry of an ACL: these permissions for the identity `id` of `scheme`. "world" has the id "anyone"; "auth" means
+/// the creator of the node and takes no id; "digest" takes "user:base64(sha1(user:password))"; "ip" takes an address.
 struct AclEntry {
   Permission permissions = Permission::all;
   std::string scheme;
@@ -42,18 +42,18 @@ using Acl = std::vector<AclEntry>;
 
 /// Everybody may do everything: ZooKeeper's OPEN_ACL_UNSAFE.
 [[nodiscard]] Acl open_acl();
-/// Whoever creates the node may do everything with it, and nobody else anything: CREATOR_ALL_ACL. The client must have
-/// authenticated itself (ClientConfig::auth), or creating fails with Error::invalid_acl.
+/// The creator of the node may do everything, other clients nothing: CREATOR_ALL_ACL. The client must have credentials
+/// (ClientConfig::auth), or the create fails with Error::invalid_acl.
 [[nodiscard]] Acl creator_all_acl();
 /// Everybody may read: READ_ACL_UNSAFE.
 [[nodiscard]] Acl read_acl();
 
-/// Why a server would refuse the ACL, or misunderstand it: empty, no permission or an unknown one, no scheme, a digest
-/// without a ':'. Empty when nothing is wrong.
-[[nodiscard]] std::string_view find_acl_flaw(const Acl& acl) noexcept;
+/// The reason for which a server would refuse or misunderstand the ACL: an empty ACL, no permission or an unknown one,
+/// no scheme, a digest without a ':'. Empty when there is none.
+[[nodiscard]] std::string_view validate_acl(const Acl& acl) noexcept;
 
-/// Who may do what with a node that is created without an ACL of its own: called with the node's full path at the
-/// server, chroot and namespace included, on the thread that creates it. If it throws, the create fails with
+/// Gives the ACL of a node that is created without one of its own. It is called with the node's full path at the
+/// server, chroot and namespace included, on the thread that creates the node. If it throws, the create fails with
 /// Error::invalid_acl. Curator's ACLProvider.
 using AclProvider = std::function<Acl(const std::string& path)>;
 

@@ -1,9 +1,9 @@
-// The operations of a Client: those of a Session, tried again where that may help.
+// The operations of a Client: those of a Session, repeated where that may help.
 #pragma once
 
 #include <zklock/client_options.hpp>
 #include <zklock/clock.hpp>
-#include <zklock/detail/operation.hpp>
+#include <zklock/detail/initiate.hpp>
 #include <zklock/session.hpp>
 
 #include <memory>
@@ -19,7 +19,7 @@ asio::any_io_executor serial_executor(const ClientCore& client);
 asio::any_io_executor callback_executor(const ClientCore& client);
 void refuse_after_fork(const ClientCore& client);
 
-/// A client, and the namespace that its paths are in.
+/// A client and the namespace of its paths.
 class ClientRef {
  public:
   ClientRef() noexcept = default;
@@ -30,7 +30,7 @@ class ClientRef {
   [[nodiscard]] ClientCore& operator*() const noexcept { return *core_; }
   [[nodiscard]] ClientCore* operator->() const noexcept { return core_.get(); }
   [[nodiscard]] const std::shared_ptr<ClientCore>& core() const noexcept { return core_; }
-  /// "/name", or nothing.
+  /// "/name", or empty.
   [[nodiscard]] const std::string& name_space() const noexcept { return namespace_; }
 
  private:
@@ -57,25 +57,27 @@ void start_client_set_acl(ClientRef client, std::string path, Acl acl, std::int3
 void start_client_sync(ClientRef client, std::string path, Handler<> handler);
 }  // namespace detail
 
-/// What a Client does over as many sessions as it takes. Each operation
-///   - waits for a connection, at most for ClientConfig::connection_timeout (Error::not_connected: never sent), and at
-///     most for ClientConfig::operation_timeout in all, retries included (Error::timed_out; not_connected if there was
-///     no connection for all of it);
-///   - is refused with Error::too_many_operations, never sent, while ClientConfig::max_outstanding others are under way;
-///   - is tried again after a failure that may pass, a lost link or an expired session above all, as
-///     ClientConfig::retry says, and within ClientConfig::max_retries_per_second;
-///   - is not done twice where that would matter: after a lost reply a protected create looks for its node first, and
-///     what says itself that it may be repeated is repeated: reads; idempotent() and or_set_data() creates; removes, and
-///     writes of data and ACLs, which may then hit what somebody else has made or written meanwhile, and fail with the
-///     ambiguous error where what is there by then does not tell. Any other create, and a transaction, are not repeated,
-///     and fail with the ambiguous error. docs/client.md has the table;
-///   - otherwise behaves as the operation of Session by the same name: arguments, errors, cancellation, threads. Once
-///     the Client is closed it fails with Error::closed, never sent, also if it has been waiting for a connection.
+/// The operations of a Client, carried out over as many sessions as it takes. Each operation
+///   - waits for a connection: at most for ClientConfig::connection_timeout (then Error::not_connected, never sent),
+///     and at most for ClientConfig::operation_timeout in all, retries included (then Error::timed_out; not_connected
+///     if there was no connection all that time);
+///   - is refused with Error::too_many_operations, never sent, while ClientConfig::max_outstanding others are under
+///     way;
+///   - is repeated after a retryable error, above all a lost link or an expired session, as ClientConfig::retry says,
+///     and within ClientConfig::max_retries_per_second;
+///   - is not done twice where that would matter. After a lost reply a protected create first looks for its node. The
+///     operations that may be repeated are repeated: reads; idempotent() and or_set_data() creates; removes; writes of
+///     data and ACLs. A repeated write may then hit what another client has created or written meanwhile. It fails with
+///     the ambiguous error where the node's state does not tell. Any other create, and a transaction, is not repeated
+///     and fails with the ambiguous error. docs/client.md has the table;
+///   - otherwise behaves like the operation of Session with the same name: arguments, errors, cancellation, threads.
+///     Once the Client is closed, it fails with Error::closed, never sent, also if it has been waiting for a
+///     connection.
 ///
 /// Threads: any thread may call anything.
 class ClientOperations {
  public:
-  /// Creates a node. With several sessions it is the one of `path`, whatever name the node gets.
+  /// Creates a node. With several sessions, it uses the session of `path`, whatever name the node gets.
   ///
   /// Signature     void(error_code, CreateResult)
   /// Errors        as Session::async_create
@@ -113,8 +115,8 @@ class ClientOperations {
     return async_set_data(std::move(path), std::move(data), SetDataOptions{}, std::forward<Token>(token));
   }
 
-  /// Does everything that the transaction says, or nothing of it. With several sessions it is the one of its first
-  /// path.
+  /// Carries out all operations of the transaction or none of them. With several sessions, it uses the session of its
+  /// first path.
   ///
   /// Signature     void(error_code, std::vector<TransactionResult>)
   /// Errors        as Session::async_commit
@@ -124,7 +126,7 @@ class ClientOperations {
         std::forward<Token>(token), ref_, std::move(transaction));
   }
 
-  /// Reads a node's Stat; nothing if there is no such node.
+  /// Reads a node's Stat; the result is empty if the node does not exist.
   ///
   /// Signature     void(error_code, std::optional<Stat>)
   template <asio::completion_token_for<void(error_code, detail::Existence)> Token = asio::deferred_t>
@@ -148,7 +150,7 @@ class ClientOperations {
   auto async_get_data(std::string path, Token&& token = {}) const {
     return async_get_data(std::move(path), GetDataOptions{}, std::forward<Token>(token));
   }
-  /// Errors        as above, and invalid_data: decompressed data that nobody has compressed
+  /// Errors        as above, and invalid_data: the data to decompress are not compressed
   template <asio::completion_token_for<void(error_code, DataResult)> Token = asio::deferred_t>
   auto async_get_data(std::string path, GetDataOptions options, Token&& token = {}) const {
     return detail::initiate<void(error_code, DataResult), &detail::start_client_get_data>(
@@ -179,7 +181,7 @@ class ClientOperations {
         std::forward<Token>(token), ref_, std::move(path));
   }
 
-  /// Reads who may do what with a node.
+  /// Reads a node's ACL.
   ///
   /// Signature     void(error_code, AclResult)
   /// Errors        no_node, no_auth
@@ -189,7 +191,7 @@ class ClientOperations {
                                                                                         ref_, std::move(path));
   }
 
-  /// Says who may do what with a node, if its ACL has this version (Stat::aversion), or whatever it has.
+  /// Replaces a node's ACL if it has this version (Stat::aversion); any_version matches every version.
   ///
   /// Signature     void(error_code)
   /// Errors        no_node, no_auth, invalid_acl, bad_version
@@ -208,7 +210,7 @@ class ClientOperations {
                                                                           std::move(path));
   }
 
-  /// For zklock's own parts.
+  /// For zklock's own code.
   [[nodiscard]] const detail::ClientRef& ref() const noexcept { return ref_; }
 
  protected:

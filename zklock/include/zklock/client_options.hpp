@@ -1,9 +1,9 @@
-// What a Client's operations can be asked to do besides. Curator's words, as values that are filled step by step:
+// Options of a Client's operations. The names are Curator's; the options are values that are filled step by step:
 //
 //   client.async_create("/jobs/7", data,
 //                       CreateOptions{CreateMode::ephemeral}.creating_parents().with_protection(), ...)
 //
-// A step of a variable gives the variable, one of a temporary gives a value, which may be kept by reference.
+// A step on a variable returns the variable. A step on a temporary returns a value, which may be bound to a reference.
 #pragma once
 
 #include <zklock/node_options.hpp>
@@ -14,7 +14,7 @@
 
 namespace zklock {
 
-/// How Client::async_create is to make a node.
+/// How Client::async_create creates a node.
 class CreateOptions {
  public:
   enum class Parents { none, persistent, containers };
@@ -23,26 +23,26 @@ class CreateOptions {
   CreateOptions(CreateMode mode) : node_{mode} {}              // NOLINT(*-explicit-*): most want nothing else
   CreateOptions(NodeOptions node) : node_{std::move(node)} {}  // NOLINT(*-explicit-*)
 
-  /// What is missing on the way down is created, with the same ACL. Curator's creatingParentsIfNeeded.
+  /// Creates the missing parents, with the same ACL. Curator's creatingParentsIfNeeded.
   CreateOptions& creating_parents() & { return set(parents_, Parents::persistent); }
   CreateOptions creating_parents() && { return std::move(creating_parents()); }
-  /// The same with containers, which the servers delete again once they are empty.
+  /// The same with containers, which the servers delete once they are empty.
   CreateOptions& creating_parent_containers() & { return set(parents_, Parents::containers); }
   CreateOptions creating_parent_containers() && { return std::move(creating_parent_containers()); }
-  /// The name gets a tag of its own, "_c_<uuid>-", by which the node is found again after a lost reply: needed for
-  /// sequential nodes, whose name nobody can know. "/jobs/" becomes "/jobs/_c_<uuid>-0000000001".
+  /// Adds a unique tag, "_c_<uuid>-", to the name, by which the node is found after a lost reply. Sequential nodes need
+  /// it, since the client cannot know their names. "/jobs/" becomes "/jobs/_c_<uuid>-0000000001".
   CreateOptions& with_protection() & { return set(protected_, true); }
   CreateOptions with_protection() && { return std::move(with_protection()); }
-  /// If the node exists, its data are replaced, if they have this version. It may be made twice: see idempotent().
+  /// If the node exists, replaces its data, if they have this version. The node may be created twice: see idempotent().
   CreateOptions& or_set_data(std::int32_t version = any_version) & { return set(set_version_, std::optional{version}); }
   CreateOptions or_set_data(std::int32_t version = any_version) && { return std::move(or_set_data(version)); }
-  /// If the node exists, has these data and, where it is to be ephemeral, our session for an owner, that is as good:
-  /// this call, an earlier one, or somebody else has done it. So it is tried again after a lost reply, and makes the
-  /// node twice where somebody has deleted the first one meanwhile.
+  /// An existing node counts as success if it has these data and, for an ephemeral node, this session as its owner:
+  /// this call, an earlier one or another client has created it. So the create is repeated after a lost reply. It
+  /// creates the node twice if another client has deleted the first one meanwhile.
   CreateOptions& idempotent() & { return set(idempotent_, true); }
   CreateOptions idempotent() && { return std::move(idempotent()); }
 
-  /// The data go through ClientConfig::codec: gzip, unless it says otherwise.
+  /// Encodes the data with ClientConfig::codec: gzip by default.
   CreateOptions& compressed() & { return set(compressed_, true); }
   CreateOptions compressed() && { return std::move(compressed()); }
 
@@ -68,10 +68,10 @@ class CreateOptions {
   bool compressed_ = false;
 };
 
-/// Whether data go through ClientConfig::codec on their way.
+/// Whether data are encoded and decoded with ClientConfig::codec.
 enum class Compression { off, on };
 
-/// How Client::async_get_data is to read.
+/// How Client::async_get_data reads.
 struct GetDataOptions {
   Compression compression = Compression::off;
 
@@ -82,7 +82,7 @@ struct GetDataOptions {
   GetDataOptions decompressed() && { return decompressed(); }
 };
 
-/// How Client::async_remove is to delete a node.
+/// How Client::async_remove deletes a node.
 struct RemoveOptions {
   std::int32_t version = any_version;
   enum class Guarantee { none, background } guarantee = Guarantee::none;
@@ -92,20 +92,20 @@ struct RemoveOptions {
   RemoveOptions() = default;
   explicit RemoveOptions(std::int32_t only_version) : version{only_version} {}
 
-  /// If it cannot be done now, it is tried again in the background for as long as the Client lives, whatever this call
-  /// completes with, and also if it is cancelled.
+  /// If the delete fails now, it is repeated in the background as long as the Client exists, whatever this call
+  /// completes with, and also if the call is cancelled.
   RemoveOptions& guaranteed() & {
     guarantee = Guarantee::background;
     return *this;
   }
   RemoveOptions guaranteed() && { return guaranteed(); }
-  /// What is below goes first. Not at once: others may see a part of it gone.
+  /// Deletes the descendants first. This is not atomic: other clients may see a part of them gone.
   RemoveOptions& deleting_children() & {
     children = Children::remove;
     return *this;
   }
   RemoveOptions deleting_children() && { return deleting_children(); }
-  /// A node that does not exist is no error.
+  /// A missing node is not an error.
   RemoveOptions& quietly() & {
     missing = Missing::is_fine;
     return *this;
@@ -113,11 +113,11 @@ struct RemoveOptions {
   RemoveOptions quietly() && { return quietly(); }
 };
 
-/// How Client::async_set_data is to replace a node's data.
+/// How Client::async_set_data replaces a node's data.
 struct SetDataOptions {
   std::int32_t version = any_version;
-  /// If the node has these data, and the version that they would have given it, that is as good: this call, an earlier
-  /// one, or somebody else has written them.
+  /// The call succeeds if the node already has these data and the version that this write would have given it: this
+  /// call, an earlier one or another client has written them.
   enum class Idempotence { off, on } idempotence = Idempotence::off;
   Compression compression = Compression::off;
 
@@ -129,7 +129,7 @@ struct SetDataOptions {
     return *this;
   }
   SetDataOptions idempotent() && { return idempotent(); }
-  /// The data go through ClientConfig::codec.
+  /// Encodes the data with ClientConfig::codec.
   SetDataOptions& compressed() & {
     compression = Compression::on;
     return *this;

@@ -1,4 +1,4 @@
-// The clock that leases and deadlines are measured on.
+// The clock of leases and deadlines.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -9,8 +9,8 @@
 
 namespace zklock {
 
-/// CLOCK_BOOTTIME: never set back, and it counts the time that the machine was suspended, as the server does. While a
-/// testing::ManualClock lives: what that says.
+/// CLOCK_BOOTTIME: it is never set back, and it counts the time in which the machine was suspended, as the server does.
+/// While a testing::ManualClock exists, it shows that clock's time.
 struct Clock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -23,7 +23,7 @@ struct Clock {
 
 namespace detail {
 
-/// How long Asio sleeps for a Timer: as long as it takes; under a manual clock until that wakes it.
+/// How long Asio sleeps for a Timer: until it is due; under a manual clock, until that clock wakes it.
 struct WaitTraits {
   static Clock::duration to_wait_duration(const Clock::duration& wait) noexcept;
   static Clock::duration to_wait_duration(const Clock::time_point& due) noexcept {
@@ -33,19 +33,20 @@ struct WaitTraits {
 
 }  // namespace detail
 
-/// What zklock waits with, everywhere.
+/// The timer of all of zklock's waits.
 using Timer = boost::asio::basic_waitable_timer<Clock, detail::WaitTraits, boost::asio::any_io_executor>;
 
-/// The moment a call gives up; nothing: never.
+/// The moment at which a call gives up; empty: never.
 using Deadline = std::optional<Clock::time_point>;
 
-/// `wait` from now: now if it is negative, and at most a hundred years, so that no sum overflows.
+/// The time `wait` from now. A negative `wait` counts as zero, and a long one as a hundred years, so that no sum
+/// overflows.
 template <class Rep, class Period>
 [[nodiscard]] Deadline after(std::chrono::duration<Rep, Period> wait) {
   constexpr std::chrono::hours longest{24 * 365 * 100};
   const std::chrono::duration<double> seconds = wait;
   if (seconds < seconds.zero()) return Clock::now();
-  if (!(seconds < longest)) return Clock::now() + longest;  // not a number is for ever, too
+  if (!(seconds < longest)) return Clock::now() + longest;  // NaN is for ever, too
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(wait);
 }
 

@@ -1,4 +1,4 @@
-// What node data looks like in ZooKeeper: as it is, or compressed.
+// The form of node data in ZooKeeper: as it is, or compressed.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +7,17 @@
 
 namespace zklock {
 
-/// Turns data into what is stored in a node, and back: decode(encode(data)) == data. Derive your own.
+/// Encodes data for a node and decodes it again: decode(encode(data)) == data. Programs may derive their own codecs.
 ///
-/// Threads: any thread may call anything, at the same time as others.
+/// Threads: any thread may call anything, also concurrently.
 class Codec {
  public:
   virtual ~Codec() = default;
 
   [[nodiscard]] virtual std::string encode(std::string_view data) const = 0;
 
-  /// Throws boost::system::system_error with Error::invalid_data when `encoded` is none of this codec's: nodes are
-  /// written by others, too.
+  /// Throws boost::system::system_error with Error::invalid_data when `encoded` is not this codec's: other clients
+  /// write nodes, too.
   [[nodiscard]] virtual std::string decode(std::string_view encoded) const = 0;
 
  protected:
@@ -28,16 +28,16 @@ class Codec {
 
 /// gzip (RFC 1952), as Curator's GzipCompressionProvider writes it: each reads what the other has written.
 ///
-/// Empty data makes 20 bytes. No bytes at all are not gzip, neither here nor there: a node made without data is not
-/// decoded, but refused.
+/// Empty data is encoded in 20 bytes. Zero bytes are not valid gzip, neither for Curator nor for zklock: a node that
+/// was created without data is refused, not decoded.
 ///
-/// decode also reads what Java's GZIPInputStream reads, and Curator's provider, of late, does not: several members one
-/// after another, and, ignored, bytes behind the last one that are no member's beginning.
+/// decode also reads two things that Java's GZIPInputStream reads and recent versions of Curator's provider do not:
+/// several members one after another; and trailing bytes that do not begin a member, which it ignores.
 class GzipCodec final : public Codec {
  public:
   static constexpr std::size_t default_limit = std::size_t{64} * 1024 * 1024;
 
-  /// `limit`, in bytes, is on what decode gives: a node of 1 MB may hold a thousand times as much in zeros.
+  /// `limit`, in bytes, bounds the result of decode: a node of 1 MB may hold a thousand times as many zeros.
   explicit GzipCodec(std::size_t limit = default_limit) noexcept : limit_{limit} {}
 
   [[nodiscard]] std::string encode(std::string_view data) const override;

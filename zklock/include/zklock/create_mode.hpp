@@ -1,17 +1,17 @@
-// How long a node lives, and whether the server numbers it.
+// How long a node exists, and whether the server numbers it.
 #pragma once
 
 namespace zklock {
 
-/// Curator's and ZooKeeper's modes, with the C client's numbers.
+/// The modes of ZooKeeper and Curator, with the C client's numbers.
 enum class CreateMode : int {
   persistent = 0,
-  ephemeral = 1,              ///< dies with the session that created it; has no children
+  ephemeral = 1,              ///< deleted when the session that created it ends; has no children
   persistent_sequential = 2,  ///< the server appends ten digits that count the parent's changes
   ephemeral_sequential = 3,
-  container = 4,  ///< deleted by the server some time after its last child is gone
+  container = 4,  ///< the server deletes it some time after its last child is gone
   persistent_ttl =
-      5,  ///< deleted when unchanged and childless for its time to live; the server must enable extended types
+      5,  ///< deleted after its time to live without a child or a change; the server must enable extended types
   persistent_sequential_ttl = 6
 };
 

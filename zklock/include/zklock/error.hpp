@@ -1,4 +1,4 @@
-// Errors: the server's own numbers, and zklock's.
+// Errors: the server's numbers and zklock's own.
 #pragma once
 
 #include <boost/system/error_category.hpp>
@@ -10,15 +10,14 @@ namespace zklock {
 
 using error_code = boost::system::error_code;
 
-/// Why an operation failed. Negative values are ZooKeeper's own (the server's and the C client's); the positive ones
-/// are zklock's.
+/// Why an operation failed. Negative values are ZooKeeper's (the server's and the C client's); positive ones are
+/// zklock's.
 ///
-/// Cancellation by the caller is boost::asio::error::operation_aborted and nothing else is. What each error means and
-/// what to do about it: docs/errors.md.
+/// Only cancellation by the caller gives boost::asio::error::operation_aborted. docs/errors.md says what each error
+/// means and what to do about it.
 ///
-/// timed_out, not_owner and would_deadlock compare equal to boost::system::errc::timed_out, operation_not_permitted and
-/// resource_deadlock_would_occur, as with the standard mutexes. operation_timeout does not: it is trouble with
-/// ZooKeeper, not the caller's deadline.
+/// timed_out and would_deadlock compare equal to boost::system::errc::timed_out and resource_deadlock_would_occur, as
+/// with the standard mutexes. operation_timeout does not: it reports trouble with ZooKeeper, not the caller's deadline.
 enum class Error : int {
   // ZooKeeper: the connection and the session
   system_error = -1,
@@ -52,22 +51,17 @@ enum class Error : int {
   session_closed_require_sasl_auth = -124,
   quota_exceeded = -125,
   throttled_op = -127,
-  // zklock: waiting and holding
-  timed_out = 1,           ///< the caller's deadline passed
-  lock_lost = 2,           ///< the lock's node or session is gone: somebody else may hold it by now
-  not_owner = 3,           ///< released by somebody who does not hold it
-  would_deadlock = 4,      ///< the call would wait for itself
-  sequence_exhausted = 5,  ///< the lock's directory is near the end of its 2^31 sequence numbers; let it be deleted
-  too_many_reentries = 6,
-  closed = 7,  ///< never sent: the Client is closed; what was at the server when it closed fails with `closing`
+  // zklock: operations and the Client
+  timed_out = 1,       ///< the caller's deadline passed
+  would_deadlock = 4,  ///< the call would wait for itself
+  closed = 7,  ///< never sent: the Client is closed. Requests already at the server when it closed fail with `closing`
   used_after_fork = 8,       ///< refused: the Client belongs to the parent process
-  too_many_watches = 9,      ///< refused: the session has so many that it could not be resumed after a lost link
-  rolled_back = 10,          ///< of a part of a transaction: another part failed, so nothing was done
-  not_connected = 11,        ///< there was no connection to send it by
-  too_many_operations = 12,  ///< refused: the Client has ClientConfig::max_outstanding under way
+  too_many_watches = 9,      ///< refused: the session has too many watches to set again after a lost link
+  rolled_back = 10,          ///< for a part of a transaction: another part failed, so nothing was done
+  not_connected = 11,        ///< there was no connection to send the request on
+  too_many_operations = 12,  ///< refused: ClientConfig::max_outstanding operations are under way
   // zklock: arguments, refused before anything is sent
   invalid_path = 20,
-  invalid_lock_path = 21,
   invalid_name = 22,
   invalid_client_id = 23,
   invalid_connect_string = 24,
@@ -77,37 +71,47 @@ enum class Error : int {
   invalid_create_mode = 28,
   invalid_transaction = 29,
   invalid_handler = 30,
-  invalid_permits = 31,
-  mixed_lock_kinds = 32,  ///< a mutex and a read/write lock on one path, which would not exclude each other
   // zklock: the rest
-  protocol_error = 40,  ///< the server answered what it cannot mean
-  invalid_data = 41,    ///< a node's data is not what it was read as
+  protocol_error = 40,  ///< malformed reply
+  invalid_data = 41,    ///< a node's data does not have the expected form
 };
 
 [[nodiscard]] const boost::system::error_category& error_category() noexcept;
 [[nodiscard]] error_code make_error_code(Error error) noexcept;
 
-/// What is known about a failed write. Source: the classification of the C client's codes in docs/errors.md.
+/// What is known about a failed write. Source: the table of the C client's codes in docs/errors.md.
 enum class Outcome {
   not_applied,  ///< definite: the server did not do it
-  ambiguous     ///< it may or may not have been done: sync and read back before trying again
+  ambiguous     ///< it may or may not have been done: sync and read back before a retry
 };
 
-/// Whether the write that failed with `ec` may have been applied all the same. Codes that nobody knows, of any
-/// category, are ambiguous, and so are the codes that end a session: every pending request gets them, whatever the
-/// server did with it.
+/// A category whose errors outcome_of() can classify: zklock's own ones. No two of these categories share a number.
+class ErrorCategory : public boost::system::error_category {
+ public:
+  [[nodiscard]] virtual Outcome outcome(int number) const noexcept = 0;
+
+ protected:
+  ErrorCategory() = default;
+  ErrorCategory(const ErrorCategory&) = delete;
+  ErrorCategory& operator=(const ErrorCategory&) = delete;
+  ~ErrorCategory() = default;
+};
+
+/// Tells whether the write that failed with `ec` may have been applied all the same. Unknown codes, of any category,
+/// are ambiguous. So are the codes that end a session: every pending request gets them, whatever the server did with
+/// it.
 [[nodiscard]] Outcome outcome_of(error_code ec) noexcept;
 
 /// True when the same operation may succeed later on the same session: a lost link, a busy server, a session that
-/// moved. Whether it is safe to repeat is another question, which outcome_of answers.
+/// moved. Whether a repetition is safe is a different question; outcome_of answers it.
 [[nodiscard]] bool is_retryable(error_code ec) noexcept;
 
-/// True when the session is over and every ephemeral node of it with it, now or soon: session_expired, auth_failed,
-/// session_closed_require_sasl_auth and closing. After all but the first the server may keep the ephemeral nodes for
-/// another session timeout.
+/// True when the session is over, and all of its ephemeral nodes are gone or will be soon: session_expired,
+/// auth_failed, session_closed_require_sasl_auth and closing. After all of these but the first the server may keep the
+/// ephemeral nodes for another session timeout.
 ///
-/// Not true of `closed`, which is about the Client: there will be no other session. Nor of session_moved: the session
-/// goes on. Nor of invalid_state: the driver knows whether the handle behind it can recover.
+/// False for `closed`, which is about the Client: there will be no other session. False for session_moved: the session
+/// goes on. False for invalid_state: the driver knows whether the handle behind it can recover.
 [[nodiscard]] bool is_session_lost(error_code ec) noexcept;
 
 }  // namespace zklock

@@ -10,12 +10,12 @@
 
 namespace zklock {
 
-/// A node's mode, and what goes with it. Made from a CreateMode where nothing else is wanted.
+/// A node's mode and its further options. A CreateMode converts to it.
 struct NodeOptions {
   CreateMode mode = CreateMode::persistent;
-  /// Only, and always, for the modes with a time to live: 1 ms to 2^40 ms.
+  /// Required for the modes with a time to live, not allowed for others: 1 ms to 2^40 ms.
   std::chrono::milliseconds ttl{0};
-  /// Nothing: as ClientConfig::acl_provider says, else open to everybody.
+  /// Empty: the ACL of ClientConfig::acl_provider, or else one that is open to everybody.
   std::optional<Acl> acl;
 
   NodeOptions() = default;

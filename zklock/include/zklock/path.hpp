@@ -1,48 +1,48 @@
-// Node paths: what ZooKeeper accepts, and putting them together.
+// Node paths: validation and composition.
 #pragma once
 
 #include <zklock/error.hpp>
 
 #include <cstddef>
+#include <new>
 #include <string>
 #include <string_view>
 
 namespace zklock {
 
-/// The first thing wrong with a string.
+/// The first flaw of a string.
 struct Flaw {
   std::size_t offset = 0;   ///< in bytes
-  std::string_view reason;  ///< in words; empty when nothing is wrong
+  std::string_view reason;  ///< empty when there is no flaw
 
   [[nodiscard]] explicit operator bool() const noexcept { return !reason.empty(); }
 };
 
-/// The first reason for which a server would refuse `path`, or damage it: relative, a trailing or a double '/', a '.'
-/// or '..' component, a NUL or another control character, invalid UTF-8, a code point that Java's string checks reject
-/// (all at or above U+D800 but the block U+F900 to U+FFEF). The offset is that of the first byte of the offending
-/// character or component.
+/// Returns the first reason for which a server would refuse or damage `path`: a relative path, a trailing or double
+/// '/', a '.' or '..' component, a NUL or another control character, invalid UTF-8, or a code point that Java's string
+/// checks reject (all at or above U+D800 except the block U+F900 to U+FFEF). The offset is that of the first byte of
+/// the offending character or component.
 ///
 /// Source: PathUtils.validatePath of ZooKeeper 3.8, which sees UTF-16 units.
-[[nodiscard]] Flaw find_path_flaw(std::string_view path) noexcept;
+[[nodiscard]] Flaw validate_path(std::string_view path, std::nothrow_t) noexcept;
 
-/// Throws boost::system::system_error with Error::invalid_path, offset and reason in its text.
+/// Throws boost::system::system_error with Error::invalid_path; its text has the offset and the reason.
 void validate_path(std::string_view path);
 
-/// As validate_path for the directory of a lock: besides, not "/", not under "/zookeeper", and at most 1000 bytes,
-/// since every watch under it is sent again at each reconnect. Throws Error::invalid_lock_path.
-void validate_lock_path(std::string_view path);
+/// Formats a flaw for messages: the path in quotes, the position of the flaw and its reason.
+[[nodiscard]] std::string describe(Flaw flaw, std::string_view path);
 
-/// `parent` and `child` with one '/' between them, also where one of them brings it along. Neither is validated.
+/// Joins `parent` and `child` with exactly one '/', also if one of them already has it. Neither is validated.
 [[nodiscard]] std::string join_path(std::string_view parent, std::string_view child);
 
-/// "/a/b" of "/a/b/c"; "/" of "/a" and of "/". The result points into `path`, or at a literal.
+/// Returns the parent: "/a/b" for "/a/b/c"; "/" for "/a" and for "/". The result points into `path` or at a literal.
 [[nodiscard]] std::string_view parent_path(std::string_view path) noexcept;
 
-/// "c" of "/a/b/c"; nothing of "/". The result points into `path`.
+/// Returns the last component: "c" for "/a/b/c"; an empty string for "/". The result points into `path`.
 [[nodiscard]] std::string_view node_name(std::string_view path) noexcept;
 
-/// `text` in double quotes, for messages and logs: control characters and bytes that are not UTF-8 as \xNN, the rest as
-/// it is; cut after some 200 bytes.
+/// Returns `text` in double quotes, for messages and logs. Control characters and bytes that are not UTF-8 become \xNN.
+/// The text is cut after some 200 bytes.
 [[nodiscard]] std::string quoted(std::string_view text);
 
 }  // namespace zklock

@@ -1,4 +1,4 @@
-// What operations give.
+// The results of operations.
 #pragma once
 
 #include <zklock/acl.hpp>
@@ -12,7 +12,7 @@
 
 namespace zklock {
 
-/// What a session is known by at the servers. Whoever has both can take it over, or end it.
+/// The credentials of a session at the servers. A client that has both values can take the session over or end it.
 struct SessionCredentials {
   std::int64_t id = 0;
   std::array<char, 16> password{};
@@ -29,7 +29,7 @@ struct DataResult {
 };
 
 struct ChildrenResult {
-  std::vector<std::string> names;  ///< in no order
+  std::vector<std::string> names;  ///< in no particular order
   Stat stat;                       ///< the parent's
 };
 

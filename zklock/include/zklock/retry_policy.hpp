@@ -1,4 +1,4 @@
-// How long to wait before the next try, if there is to be one.
+// How long to wait before the next try, if there is one.
 #pragma once
 
 #include <zklock/clock.hpp>
@@ -14,25 +14,26 @@
 
 namespace zklock {
 
-/// What a policy is told about the operation that wants another try.
+/// What a policy knows about the operation that asks for another try.
 struct FailedTry {
-  int retry = 0;              ///< how many retries there were: 0 before the first one
-  Clock::duration elapsed{};  ///< since the operation began, waits and all
-  error_code error{};         ///< of the last try; the caller knows already that another one could succeed
-  std::uint64_t random = 0;   ///< any 64 random bits, new ones each time
+  int retry = 0;              ///< the retries so far: 0 before the first one
+  Clock::duration elapsed{};  ///< since the operation began, waits included
+  error_code error{};         ///< of the last try; the caller already knows that another try could succeed
+  std::uint64_t random = 0;   ///< any 64 random bits, new at each call
 };
 
-/// A retry policy is a value with these two members. Write your own and hand it over wherever a RetryPolicy is taken:
+/// A retry policy is a value with these two members. A program may write its own and pass it wherever a RetryPolicy is
+/// accepted:
 ///
 ///     std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept;
 ///     void validate() const;
 ///
-/// wait_before gives the wait before the next try, or nothing when the failure is final. It keeps no state between
-/// calls and must be safe to call from several threads at once. validate throws boost::system::system_error, with
-/// Error::invalid_retry_policy, when the policy makes no sense; a Client asks it once, when it is constructed.
+/// wait_before returns the wait before the next try, or nothing when the failure is final. It keeps no state between
+/// calls and must be safe to call from several threads at once. validate throws boost::system::system_error with
+/// Error::invalid_retry_policy when the policy makes no sense; a Client calls it once, in its constructor.
 ///
-/// Of zklock's own, each that has passed validate() gives waits of 1 ms at least, so that no crowd of clients spins,
-/// and nothing for a negative `retry`.
+/// Each of zklock's own policies that has passed validate() returns waits of at least 1 ms, so that many clients do not
+/// spin; and it returns nothing for a negative `retry`.
 template <class Policy>
 concept RetryPolicyType = std::copy_constructible<Policy> && requires(const Policy& policy, const FailedTry& failed) {
   { policy.wait_before(failed) }
@@ -40,38 +41,38 @@ concept RetryPolicyType = std::copy_constructible<Policy> && requires(const Poli
   policy.validate();
 };
 
-/// With full jitter: before retry n the wait is drawn evenly from [1 ms, base * 2^n], at most `max_wait`. A crowd that
-/// failed together does not come back together.
+/// Exponential back-off with full jitter: before retry n the wait is drawn evenly from [1 ms, base * 2^n], at most
+/// `max_wait`. So clients that failed together do not come back together.
 ///
-/// Curator's draws multiples of the base, and leaves `max_wait` open.
+/// Curator's version draws multiples of the base and does not limit the wait.
 struct ExponentialBackoffRetry {
   std::chrono::milliseconds base{100};
   int max_retries = 5;
   std::chrono::milliseconds max_wait{10'000};
 
   [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept;
-  /// Demands base > 0, max_wait >= base and max_retries >= 0.
+  /// Requires base > 0, max_wait >= base and max_retries >= 0.
   void validate() const;
 };
 
-/// The same with Curator's other order of arguments.
+/// The same, with Curator's other order of arguments.
 struct BoundedExponentialBackoffRetry {
   std::chrono::milliseconds base{100};
   std::chrono::milliseconds max_wait{10'000};
   int max_retries = 5;
 
   [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept;
-  /// Demands base > 0, max_wait >= base and max_retries >= 0.
+  /// Requires base > 0, max_wait >= base and max_retries >= 0.
   void validate() const;
 };
 
-/// Retries `n` times, after the same wait each time. For few clients: those that failed together come back together.
+/// Retries `n` times, after the same wait each time. For few clients: clients that failed together come back together.
 struct RetryNTimes {
   int n = 5;
   std::chrono::milliseconds wait{1'000};
 
   [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept;
-  /// Demands n >= 0 and wait >= 0; a wait of 0 is one of 1 ms.
+  /// Requires n >= 0 and wait >= 0; a wait of 0 means 1 ms.
   void validate() const;
 };
 
@@ -80,7 +81,7 @@ struct RetryOneTime {
   std::chrono::milliseconds wait{1'000};
 
   [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept;
-  /// Demands wait >= 0; a wait of 0 is one of 1 ms.
+  /// Requires wait >= 0; a wait of 0 means 1 ms.
   void validate() const;
 };
 
@@ -89,23 +90,23 @@ struct RetryForever {
   std::chrono::milliseconds wait{1'000};
 
   [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept;
-  /// Demands wait > 0.
+  /// Requires wait > 0.
   void validate() const;
 };
 
-/// Retries as long as the next try can begin within `max_elapsed` of the operation's beginning: the last wait is cut to
-/// end there. (Curator's overshoots by one wait.) A try that has begun is not cut short; a deadline does that.
+/// Retries as long as the next try can begin within `max_elapsed` of the operation's beginning; the last wait is cut to
+/// end there. (Curator's version overshoots by one wait.) A try that has begun is not cut short; a deadline does that.
 struct RetryUntilElapsed {
   std::chrono::milliseconds max_elapsed{15'000};
   std::chrono::milliseconds wait{1'000};
 
   [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept;
-  /// Demands max_elapsed >= 0 and wait > 0.
+  /// Requires max_elapsed >= 0 and wait > 0.
   void validate() const;
 };
 
-/// Any retry policy. Made implicitly from any RetryPolicyType; by default it is an ExponentialBackoffRetry with its
-/// defaults.
+/// Any retry policy. It converts implicitly from any RetryPolicyType; the default is an ExponentialBackoffRetry with
+/// its defaults.
 ///
 /// A value: copies share the policy, which never changes. Threads: any thread may call anything.
 class RetryPolicy {
@@ -115,7 +116,7 @@ class RetryPolicy {
   requires(!std::same_as<std::remove_cvref_t<Policy>, RetryPolicy> && RetryPolicyType<std::remove_cvref_t<Policy>>)
       RetryPolicy(Policy&& policy)
       : policy_{std::make_shared<const Model<std::remove_cvref_t<Policy>>>(std::forward<Policy>(policy))} {}
-  // Copied where others would be moved from, so that there is no RetryPolicy without a policy.
+  // Moves are copies, so that a RetryPolicy is never without a policy.
   RetryPolicy(const RetryPolicy&) = default;
   RetryPolicy& operator=(const RetryPolicy&) = default;
   ~RetryPolicy() = default;
@@ -147,13 +148,14 @@ class RetryPolicy {
   std::shared_ptr<const Interface> policy_;
 };
 
-/// Not after a failure that ended the session (is_session_lost): what was done on it, its ephemeral nodes above all, is
-/// gone, and the caller wants to know that rather than start over. After any other failure as `inner` has it.
+/// Does not retry after a failure that ended the session (is_session_lost). What was done on that session is gone,
+/// above all its ephemeral nodes, and the caller is told instead of starting over. After any other failure `inner`
+/// decides.
 struct SessionFailedRetryPolicy {
   RetryPolicy inner{};
 
   [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before(const FailedTry& failed) const noexcept;
-  /// Demands what `inner` demands.
+  /// Requires what `inner` requires.
   void validate() const;
 };
 

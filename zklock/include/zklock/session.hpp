@@ -2,15 +2,14 @@
 #pragma once
 
 #include <zklock/clock.hpp>
-#include <zklock/connection_state.hpp>
-#include <zklock/detail/operation.hpp>
+#include <zklock/detail/initiate.hpp>
 #include <zklock/node_options.hpp>
 #include <zklock/results.hpp>
 #include <zklock/stat.hpp>
+#include <zklock/state_stream.hpp>
 #include <zklock/transaction.hpp>
 #include <zklock/watch.hpp>
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -22,12 +21,13 @@
 namespace zklock {
 
 namespace detail {
+class CleanupTrace;
 class SessionCore;
 asio::any_io_executor serial_executor(const SessionCore& session);
 asio::any_io_executor callback_executor(const SessionCore& session);
 void refuse_after_fork(const SessionCore& session);
 
-/// A session, and what stands before each path at the server: chroot and namespace.
+/// A session, and the prefix of its paths at the server: chroot and namespace.
 class SessionHandle {
  public:
   SessionHandle() noexcept = default;
@@ -65,54 +65,57 @@ void start_commit(SessionHandle session, Transaction transaction, Handler<Transa
 void start_sync(SessionHandle session, std::string path, Handler<> handler);
 }  // namespace detail
 
-/// A handle on one session; copies share it. It follows the session through lost links; once the session is over it
-/// stays over: take a new one from the Client.
+/// A handle on one session; copies share the session. The session survives lost links. Once the session is over, the
+/// handle cannot be used any more: take a new one from the Client.
 ///
 /// Paths are relative to the client's chroot and namespace.
 ///
 /// Every operation
-///   - refuses a bad argument before anything is sent (Error::invalid_path, payload_too_large, ...), as a completion,
-///   not an exception;
-///   - while the link is down, fails with Error::not_connected;
-///   - once the session is over, fails with Error::session_expired, auth_failed or closing;
+///   - refuses a bad argument before anything is sent (Error::invalid_path, payload_too_large, ...); the refusal is a
+///     completion, not an exception;
+///   - fails with Error::not_connected while the link is down;
+///   - fails with Error::session_expired, auth_failed or closing once the session is over;
 ///   - completes exactly once and never inside the call that starts it;
-///   - when cancelled (terminal, partial, and total alike), completes with operation_aborted at once. What was sent
-///   cannot be called back: the server may still carry out a write, or has, and nobody will say so.
-/// Which failures leave a write undone for sure: outcome_of.
+///   - completes with operation_aborted at once when it is cancelled (terminal, partial and total alike). A request
+///     that was sent cannot be called back: the server may have carried out a write, or may still do so, and the caller
+///     is not told.
+/// outcome_of says which failures leave a write certainly undone.
 ///
-/// Requests are sent, executed and answered in the order in which one thread makes them, so two started back to back
-/// cost one round trip.
+/// Requests are sent, executed and answered in the order in which one thread makes them. So two requests that are
+/// started back to back cost one round trip.
 ///
-/// Threads: any thread may call anything. Handlers run on their associated executor; those without one, see Client.
+/// Threads: any thread may call anything. Handlers run on their associated executor; for handlers without one see
+/// Client.
 class Session {
  public:
   using executor_type = asio::any_io_executor;
 
-  /// No session: the operations throw.
+  /// An empty handle, without a session: the operations throw.
   Session() noexcept = default;
   explicit Session(detail::SessionHandle handle) noexcept : core_{std::move(handle)} {}
 
-  /// The serial executor that the session lives on: work on it runs between two replies, in their order.
+  /// The session's serial executor. Work that is posted to it runs between two replies, in the order of the replies.
   [[nodiscard]] executor_type get_executor() const;
-  /// Where handlers run that bring no executor of their own; see Client.
+  /// The executor of handlers that bring none of their own; see Client.
   [[nodiscard]] asio::any_io_executor callback_executor() const;
   [[nodiscard]] SessionState state() const noexcept;
-  /// The session's states from now on.
+  /// A stream of the session's states from now on.
   [[nodiscard]] SessionStateStream states() const;
   /// 0 until the first connection.
   [[nodiscard]] std::int64_t id() const noexcept;
   [[nodiscard]] SessionCredentials credentials() const;
-  /// As granted by the server; as asked for until the first connection.
+  /// The timeout that the server granted; until the first connection, the one that the client asked for.
   [[nodiscard]] std::chrono::milliseconds timeout() const noexcept;
-  /// The servers keep the session, and its ephemeral nodes, until then at the least, whatever happens to them, to the
-  /// link, or to this process: what is left of the session timeout, counted from what a quorum must have heard from us.
-  /// Moves on with what is asked; SessionRenewal keeps it moving. time_point::min() until the first connection.
+  /// The servers keep the session and its ephemeral nodes at least until this moment, whatever happens to the servers,
+  /// to the link or to this process. It is the session timeout, counted from the last request that a quorum must have
+  /// received from this client. Requests move it on; SessionRenewal keeps it moving. time_point::min() until the first
+  /// connection.
   [[nodiscard]] Clock::time_point valid_until() const noexcept;
-  /// The path as the server has it, chroot and namespace included.
+  /// The path at the server, with chroot and namespace.
   [[nodiscard]] std::string full_path(const std::string& path) const;
-  /// The same session, with the server's own paths.
+  /// The same session, without a prefix: paths are the server's own.
   [[nodiscard]] Session without_prefix() const { return Session{detail::SessionHandle{core_.core(), {}}}; }
-  /// True in a child process that was forked from the client's: nothing works there.
+  /// True in a child process that was forked from the client's process: nothing works there.
   [[nodiscard]] bool in_forked_child() const noexcept;
   [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(core_); }
   friend bool operator==(const Session&, const Session&) = default;
@@ -121,8 +124,9 @@ class Session {
   ///
   /// Signature     void(error_code, CreateResult)
   /// Errors        no_node (no parent), node_exists, no_children_for_ephemerals, no_auth, invalid_acl, quota_exceeded;
-  ///               invalid_create_mode for a time to live without its mode, and the other way about; invalid_timeout
-  ///               for one out of range; unimplemented for one at a server without zookeeper.extendedTypesEnabled
+  ///               invalid_create_mode for a time to live without its mode, or the mode without a time to live;
+  ///               invalid_timeout for a time to live out of range; unimplemented for a time to live at a server
+  ///               without zookeeper.extendedTypesEnabled
   template <asio::completion_token_for<void(error_code, CreateResult)> Token = asio::deferred_t>
   auto async_create(std::string path, std::string data, NodeOptions options, Token&& token = {}) const {
     return detail::initiate<void(error_code, CreateResult), &detail::start_create>(
@@ -148,7 +152,7 @@ class Session {
                                                                      version);
   }
 
-  /// Reads a node's Stat; nothing if there is no such node.
+  /// Reads a node's Stat; the result is empty if the node does not exist.
   ///
   /// Signature     void(error_code, std::optional<Stat>)
   template <asio::completion_token_for<void(error_code, std::optional<Stat>)> Token = asio::deferred_t>
@@ -157,8 +161,8 @@ class Session {
                                                                                           core_, std::move(path));
   }
 
-  /// As async_exists, and watches for the node's creation, deletion and change of data. The watch is set also where
-  /// there is no node.
+  /// Like async_exists, and sets a watch for the node's creation, deletion and change of data. The watch is set also if
+  /// the node does not exist.
   ///
   /// Signature     void(error_code, std::optional<Stat>, Watch)
   template <asio::completion_token_for<void(error_code, std::optional<Stat>, Watch)> Token = asio::deferred_t>
@@ -177,8 +181,8 @@ class Session {
                                                                                    std::move(path));
   }
 
-  /// As async_get_data, and watches for the node's deletion and change of data; no watch is left where there is no
-  /// node.
+  /// Like async_get_data, and sets a watch for the node's deletion and change of data. No watch is set if the node does
+  /// not exist.
   ///
   /// Signature     void(error_code, DataResult, Watch)
   /// Errors        no_node, no_auth, too_many_watches
@@ -207,7 +211,7 @@ class Session {
                                                                              std::move(path), std::move(data), version);
   }
 
-  /// Reads the names of a node's children, in no order.
+  /// Reads the names of a node's children, in no particular order.
   ///
   /// Signature     void(error_code, ChildrenResult)
   /// Errors        no_node, no_auth
@@ -217,8 +221,8 @@ class Session {
                                                                                            core_, std::move(path));
   }
 
-  /// As async_get_children, and watches for the node's deletion and for children that come and go; no watch is left
-  /// where there is no node.
+  /// Like async_get_children, and sets a watch for the node's deletion and for the creation and deletion of its
+  /// children. No watch is set if the node does not exist.
   ///
   /// Signature     void(error_code, ChildrenResult, Watch)
   /// Errors        no_node, no_auth, too_many_watches
@@ -228,7 +232,7 @@ class Session {
         std::forward<Token>(token), core_, std::move(path));
   }
 
-  /// Reads who may do what with a node.
+  /// Reads a node's ACL.
   ///
   /// Signature     void(error_code, AclResult)
   /// Errors        no_node, no_auth
@@ -238,7 +242,7 @@ class Session {
                                                                                  std::move(path));
   }
 
-  /// Says who may do what with a node, if its ACL has this version (Stat::aversion), or whatever it has.
+  /// Replaces a node's ACL if it has this version (Stat::aversion); any_version matches every version.
   ///
   /// Signature     void(error_code)
   /// Errors        no_node, no_auth, invalid_acl, bad_version
@@ -248,7 +252,7 @@ class Session {
                                                                       std::move(path), std::move(acl), acl_version);
   }
 
-  /// Reads the ensemble's own configuration, as text; whatever the chroot is.
+  /// Reads the ensemble's configuration, as text. The chroot does not matter.
   ///
   /// Signature     void(error_code, DataResult)
   /// Errors        no_auth
@@ -257,7 +261,7 @@ class Session {
     return detail::initiate<void(error_code, DataResult), &detail::start_get_config>(std::forward<Token>(token), core_);
   }
 
-  /// As async_get_config, and watches for a change of it.
+  /// Like async_get_config, and sets a watch for its change.
   ///
   /// Signature     void(error_code, DataResult, Watch)
   /// Errors        no_auth, too_many_watches
@@ -267,20 +271,19 @@ class Session {
         std::forward<Token>(token), core_);
   }
 
-  /// Does everything that the transaction says, or nothing of it. The results are one for each of its operations, also
-  /// with an error, which is then that of the operation that failed.
+  /// Carries out all operations of the transaction or none of them. There is one result for each operation, also after
+  /// an error; the error is then that of the operation that failed.
   ///
   /// Signature     void(error_code, std::vector<TransactionResult>)
-  /// Errors        those of the operations; invalid_transaction when it is empty or an operation has a bad argument,
-  ///               which the result of that operation names; payload_too_large
+  /// Errors        those of the operations; invalid_transaction when the transaction is empty or an operation has a bad
+  ///               argument (the result of that operation names the error); payload_too_large
   template <asio::completion_token_for<void(error_code, TransactionResults)> Token = asio::deferred_t>
   auto async_commit(Transaction transaction, Token&& token = {}) const {
     return detail::initiate<void(error_code, TransactionResults), &detail::start_commit>(std::forward<Token>(token),
                                                                                          core_, std::move(transaction));
   }
 
-  /// Waits until the server that we are connected to has caught up with the leader: what is read after it is no older
-  /// than the call.
+  /// Waits until the server of this connection has caught up with the leader. A later read is no older than this call.
   ///
   /// Signature     void(error_code)
   template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
@@ -289,6 +292,7 @@ class Session {
   }
 
  private:
+  friend class detail::CleanupTrace;
   friend class SessionRenewal;
   detail::SessionHandle core_;
 };

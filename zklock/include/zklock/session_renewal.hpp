@@ -8,23 +8,25 @@
 
 namespace zklock {
 
-/// Is told when nothing proves any more that a session is alive.
+/// Is told when a session is no longer certainly alive, and of its link.
 class LapseListener {
  public:
   virtual ~LapseListener() = default;
-  /// The session is over, or its valid_until() has passed. May be called several times; on the session's executor.
+  /// The session is over, or its valid_until() has passed. May be called several times, on the session's executor.
   virtual void on_lapse() = 0;
+  /// The session is `suspended`, or `connected` again. On the session's executor.
+  virtual void on_link(SessionState) {}
 };
 
-/// While one is kept, a sync every ninth of the session timeout keeps valid_until() half of the timeout ahead or more,
-/// as long as the servers answer at once.
+/// While at least one of these objects exists, the session sends a `sync` every ninth of the session timeout. That
+/// keeps valid_until() at least half of the timeout ahead, as long as the servers answer at once.
 ///
 /// Threads: one at a time.
 class [[nodiscard]] SessionRenewal {
  public:
   explicit SessionRenewal(const Session& session);
-  /// And somebody hears when that has not been enough, within a ninth of the timeout. To be made on the session's
-  /// executor.
+  /// As above; and tells the listener, within a ninth of the timeout, when the renewal was not enough. To be
+  /// constructed on the session's executor.
   SessionRenewal(const Session& session, std::weak_ptr<LapseListener> listener);
   SessionRenewal(SessionRenewal&&) noexcept = default;
   SessionRenewal& operator=(SessionRenewal&& other) noexcept {

@@ -1,4 +1,4 @@
-// What the server knows about a node besides its data.
+// A node's metadata.
 #pragma once
 
 #include <chrono>
@@ -6,9 +6,9 @@
 
 namespace zklock {
 
-/// A node's metadata, as the server sent it. Times are the server's wall clock.
+/// A node's metadata, as the server sent it. Times are those of the server's wall clock.
 struct Stat {
-  std::int64_t czxid = 0;  ///< the transaction that created the node: of all numbers here the one that only ever grows
+  std::int64_t czxid = 0;  ///< the transaction that created the node: the only number here that only ever grows
   std::int64_t mzxid = 0;  ///< the transaction that last changed its data
   std::int64_t pzxid = 0;  ///< the transaction that last changed its list of children
   std::chrono::system_clock::time_point created;

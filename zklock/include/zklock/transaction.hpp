@@ -1,4 +1,4 @@
-// Several changes that happen together or not at all.
+// Several changes that are all done or not at all.
 #pragma once
 
 #include <zklock/acl.hpp>
@@ -14,17 +14,17 @@
 
 namespace zklock {
 
-/// Any version will do.
+/// Matches every version.
 inline constexpr std::int32_t any_version = -1;
 
-/// What async_commit is to do, in this order. A value; filled step by step:
+/// The operations of async_commit, in this order. A value; it is filled step by step:
 ///
 ///   Transaction transfer;
 ///   transfer.check(lease.node_path())
 ///       .set_data("/accounts/a", "90", a.version)
 ///       .set_data("/accounts/b", "110", b.version);
 ///
-/// Containers and nodes with a time to live cannot be created in a transaction: the C client cannot read the answer.
+/// A transaction cannot create containers and nodes with a time to live: the C client cannot read the reply.
 class Transaction {
  public:
   enum class Kind { create, remove, set_data, check };
@@ -50,12 +50,12 @@ class Transaction {
   Transaction& set_data(std::string path, std::string data, std::int32_t version = any_version) & {
     return add({Kind::set_data, std::move(path), std::move(data), CreateMode::persistent, std::nullopt, version});
   }
-  /// The node exists, and has this version.
+  /// Requires that the node exists and has this version.
   Transaction& check(std::string path, std::int32_t version = any_version) & {
     return add({Kind::check, std::move(path), {}, CreateMode::persistent, std::nullopt, version});
   }
 
-  // Of a temporary: a value, which may be kept by reference.
+  // On a temporary: returns a value, which may be bound to a reference.
   Transaction create(std::string path, std::string data, CreateMode mode = CreateMode::persistent) && {
     return std::move(create(std::move(path), std::move(data), mode));
   }
@@ -83,12 +83,12 @@ class Transaction {
   std::vector<Operation> operations_;
 };
 
-/// What became of one operation of a transaction.
+/// The result of one operation of a transaction.
 struct TransactionResult {
-  /// Success; its own error, if it is the one that failed; Error::rolled_back, if another one did.
+  /// Success; or the operation's own error, if it is the one that failed; or Error::rolled_back, if another one failed.
   error_code error;
-  std::string path;  ///< of a create: with the server's digits, if it was sequential
-  Stat stat;         ///< of a set_data
+  std::string path;  ///< after a create: with the server's digits, if it was sequential
+  Stat stat;         ///< after a set_data
 };
 
 }  // namespace zklock

@@ -1,19 +1,19 @@
-// What is known of a write that was tried, and what is not.
+// What is known of a write's earlier tries.
 #pragma once
 
 #include <zklock/error.hpp>
 
 namespace zklock::detail {
 
-/// What the tries before have left unknown: one of them may have done it.
-class Doubt {
+/// Records whether an earlier try of a write had an ambiguous outcome: it may have been carried out.
+class AmbiguousOutcome {
  public:
   void note(error_code error) {
     if (outcome_of(error) == Outcome::ambiguous) error_ = error;
   }
   [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(error_); }
-  /// What to end with. A later refusal does not prove that nothing was done before: others may have changed the node
-  /// since.
+  /// The error to end with. A later refusal does not prove that no earlier try was carried out: other clients may have
+  /// changed the node since.
   [[nodiscard]] error_code end(error_code error) const noexcept {
     return error_ && outcome_of(error) == Outcome::not_applied ? error_ : error;
   }

@@ -3,9 +3,9 @@
 
 #include <zklock/client.hpp>
 #include <zklock/client_id.hpp>
-#include <zklock/detail/blocking.hpp>
 #include <zklock/detail/existing.hpp>
 #include <zklock/path.hpp>
+#include <zklock/recipe_kit/blocking.hpp>
 
 #include <boost/asio/append.hpp>
 #include <boost/asio/bind_executor.hpp>
@@ -37,6 +37,9 @@ ClientConfig validated(ClientConfig config) {
   if (config.max_outstanding < 1) refuse(Error::bad_arguments, "max_outstanding must be positive");
   if (config.busy_poll < 0us || config.busy_poll > 1ms) refuse(Error::bad_arguments, "busy_poll must be 0 to 1 ms");
   if (config.reconnect_jitter < 0ms) refuse(Error::bad_arguments, "reconnect_jitter must not be negative");
+  if (config.slow_wait < 0ms) refuse(Error::invalid_timeout, "slow_wait must not be negative");
+  if (std::ranges::find(config.observers, nullptr) != config.observers.end())
+    refuse(Error::bad_arguments, "an observer is null");
   if (config.max_buffer < 1'024 || config.max_buffer > INT32_MAX)
     refuse(Error::bad_arguments, "max_buffer must be 1 KiB to 2 GiB");
   for (const AuthInfo& auth : config.auth)
@@ -45,7 +48,8 @@ ClientConfig validated(ClientConfig config) {
   for (const AuthInfo& auth : config.auth)
     if (auth.scheme.size() + auth.credential.size() + 64 > config.max_buffer)
       refuse(Error::payload_too_large, "auth larger than max_buffer");
-  config.reconnect_jitter = std::min<std::chrono::milliseconds>(config.reconnect_jitter, 24h);  // as nanoseconds, too
+  config.reconnect_jitter = std::min<std::chrono::milliseconds>(config.reconnect_jitter, 24h);  // in nanoseconds, too
+  config.slow_wait = std::min<std::chrono::milliseconds>(config.slow_wait, 24h * 365);
   config.retry.validate();
   if (!config.codec) config.codec = std::make_shared<GzipCodec>();
   if (config.client_id.empty()) config.client_id = make_client_id();
@@ -67,22 +71,26 @@ std::shared_ptr<Driver> make_c_client_driver(asio::any_io_executor executor, Dri
 
 }  // namespace
 
-// ---- what everybody may do
-// ----------------------------------------------------------------------------------------------
+// ---- operations of any handle
 
 asio::any_io_executor ClientHandle::get_executor() const { return existing(ref_).runtime()->serial(); }
 asio::any_io_executor ClientHandle::callback_executor() const { return existing(ref_).runtime()->callback_executor(); }
 const std::string& ClientHandle::client_id() const noexcept { return config().client_id; }
 const ClientConfig& ClientHandle::config() const noexcept {
-  static const ClientConfig nobodys;
-  return ref_ ? ref_->config() : nobodys;
+  static const ClientConfig unowned;
+  return ref_ ? ref_->config() : unowned;
 }
 std::string ClientHandle::server_path(const std::string& path) const { return detail::server_path_of(ref_, path); }
-detail::Shelf& ClientHandle::shelf() const { return existing(ref_).shelf(); }
+detail::SharedState& ClientHandle::shared_state() const { return existing(ref_).shared_state(); }
 bool ClientHandle::blocking_would_deadlock() const noexcept {
   return ref_ && ref_->runtime()->blocking_would_deadlock();
 }
 bool ClientHandle::in_forked_child() const noexcept { return ref_ && ref_->runtime()->in_forked_child(); }
+
+ClientHealth ClientHandle::health() const {
+  detail::refuse_after_fork(existing(ref_));
+  return ref_->health();
+}
 
 std::string ClientHandle::connection_trouble() const {
   detail::refuse_after_fork(existing(ref_));
@@ -127,7 +135,7 @@ Session ClientHandle::session(const std::string& path) const {
 
 namespace {
 
-/// A state after the other, as long as the subscription lives.
+/// Passes one state after another to the callback, as long as the subscription exists.
 struct Listener : std::enable_shared_from_this<Listener> {
   Listener(StateStream s, std::function<void(ConnectionState)> c, const asio::any_io_executor& executor)
       : stream{std::move(s)}, callback{std::move(c)}, strand{asio::make_strand(executor)} {}
@@ -195,13 +203,12 @@ Client ClientAccess::make(std::shared_ptr<Runtime> runtime, ClientConfig config,
 
 }  // namespace detail
 
-// ---- what the owner may do
-// ----------------------------------------------------------------------------------------------
+// ---- operations of the owner
 
 Client::Client(std::shared_ptr<detail::ClientCore> core) noexcept : ClientHandle{detail::ClientRef{std::move(core)}} {}
 
 Client::Client(ClientConfig config) : ClientHandle{detail::ClientRef{}} {
-  config = validated(std::move(config));  // before a thread is started
+  config = validated(std::move(config));  // before any thread starts
   ref_ = detail::ClientRef{start(std::make_shared<Runtime>(), std::move(config), make_c_client_driver)};
 }
 
@@ -209,8 +216,7 @@ Client::Client(asio::any_io_executor executor, ClientConfig config)
     : Client{
           start(std::make_shared<Runtime>(std::move(executor)), validated(std::move(config)), make_c_client_driver)} {}
 
-/// In a forked child the connection is the parent's, and its threads are not there: nothing may be touched, so it
-/// leaks.
+/// In a forked child the connection is the parent's, and the threads do not exist. Nothing may be touched, so it leaks.
 Client::~Client() {
   if (!ref_) return;
   if (in_forked_child()) {
@@ -239,7 +245,7 @@ void Client::close_with(void (*start)(detail::ClientRef, detail::Handler<>)) {
     return;
   }
   detail::block_on(get_executor(), [&](auto token) { start(ref_, detail::Handler<>{std::move(token)}); });
-  // What has failed is told by way of the lane.
+  // Operations that failed complete by way of the lane.
   detail::block_on(ref_->lane(), [&](auto token) { asio::post(asio::append(std::move(token), error_code{})); });
   runtime->flush();
 }

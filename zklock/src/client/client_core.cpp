@@ -1,20 +1,33 @@
 #include "client_core.hpp"
 
-#include "c_client_driver.hpp"
-#include "delivery.hpp"
+#include "completion.hpp"
 
 #include <boost/asio/dispatch.hpp>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace zklock::detail {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+std::uint64_t next_number() noexcept {
+  static std::atomic<std::uint64_t> clients{0};
+  return ++clients;
+}
+
+}  // namespace
+
 ClientCore::ClientCore(std::shared_ptr<Runtime> runtime, ClientConfig config, DriverFactory make_driver)
     : runtime_{std::move(runtime)},
       config_{std::move(config)},
+      observers_{Observers<Observer>::of(config_.observers, config_.logger)},
+      told_(config_.sessions),
+      health_report_{runtime_->serial()},
+      number_{next_number()},
       target_{parse_connect_string(config_.connect_string)},
       make_driver_{std::move(make_driver)},
       lane_{std::make_shared<Lane>(runtime_->serial())},
@@ -31,7 +44,8 @@ void ClientCore::Place::leave() noexcept {
 }
 
 void ClientCore::start() {
-  const SessionConfig session{config_.session_timeout, config_.max_buffer, config_.acl_provider, config_.logger};
+  const SessionConfig session{config_.session_timeout, config_.max_buffer, config_.acl_provider,
+                              config_.logger,          observers_,         config_.client_id};
   const DriverOptions driver{{},
                              config_.session_timeout,
                              config_.auth,
@@ -42,8 +56,8 @@ void ClientCore::start() {
   for (std::size_t i = 0; i < config_.sessions; ++i)
     keepers_.push_back(std::make_shared<SessionKeeper>(
         runtime_, SessionKeeper::Config{session, driver, make_driver_, config_.connect_string, lane()},
-        [weak = weak_from_this()](ConnectionState state) {
-          if (const auto self = weak.lock()) self->on_state(state);
+        [weak = weak_from_this(), i](ConnectionState state) {
+          if (const auto self = weak.lock()) self->on_state(i, state);
         }));
   servers_ = std::make_shared<ServerList>(runtime_->serial(), config_.logger,
                                           [weak = weak_from_this()](const ServerList::Addresses& addresses) {
@@ -55,6 +69,7 @@ void ClientCore::start() {
     if (const auto self = weak.lock()) self->abandon();
   });
   set_servers(target_.servers);
+  if (observers_) asio::dispatch(runtime_->serial(), [self = shared_from_this()] { self->await_health_report(); });
 }
 
 void ClientCore::set_servers(std::vector<HostPort> servers) {
@@ -74,7 +89,6 @@ SessionKeeper& ClientCore::keeper_of(std::string_view server_path) const noexcep
 }
 
 // ---- states
-// --------------------------------------------------------------------------------------------------------------
 
 ConnectionState combined(const std::vector<ConnectionState>& states, bool connected_before) noexcept {
   using enum ConnectionState;
@@ -84,24 +98,48 @@ ConnectionState combined(const std::vector<ConnectionState>& states, bool connec
   return connected_before ? reconnected : connected;
 }
 
-void ClientCore::on_state(ConnectionState state) {
-  if (state == ConnectionState::closed) return;  // published once all of them are
+void ClientCore::on_state(std::size_t session_number, ConnectionState state) {
+  if (state == ConnectionState::closed) return tell_state(session_number, state);  // published once all are closed
   std::vector<ConnectionState> all;
   for (const auto& keeper : keepers_) all.push_back(keeper->state());
   const ConnectionState before = states_.get();
   const ConnectionState now = combined(all, before != ConnectionState::connecting);
   const bool all_well = now == ConnectionState::connected || now == ConnectionState::reconnected;
   if (all_well) {
-    servers_->rest();
+    servers_->stop_refresh();
   } else {
-    servers_->doubt();
+    servers_->start_refresh();
   }
   const bool was_well = before == ConnectionState::connected || before == ConnectionState::reconnected;
   if (state == ConnectionState::lost || (now != before && !(all_well && was_well))) states_.publish(now);
+  tell_state(session_number, state);
+}
+
+void ClientCore::tell_state(std::size_t session_number, ConnectionState state) {
+  if (!observers_) return;
+  const SessionKeeper& keeper = *keepers_[session_number];
+  Told& told = told_[session_number];
+  const bool has_link = state == ConnectionState::connected || state == ConnectionState::reconnected ||
+                        state == ConnectionState::read_only;
+  if (const Session session = keeper.session({}); session && has_link) {
+    told.session_id = session.id();
+    told.timeout = session.timeout();
+  }
+  const std::string cause = has_link ? std::string{} : keeper.trouble();
+  StateEvent event;
+  event.client_id = config_.client_id;
+  event.session_number = session_number;
+  event.from = std::exchange(told.state, state);
+  event.to = state;
+  event.client = states_.get();
+  event.session_id = told.session_id;
+  event.session_timeout = told.timeout;
+  event.cause = cause;
+  observers_->tell(&Observer::on_state, event);
+  tell_health();
 }
 
 // ---- the end
-// -------------------------------------------------------------------------------------------------------------
 
 void ClientCore::close(CloseMode mode, Handler<> handler) {
   if (closed_) return deliver_later(*runtime_, std::move(handler), error_code{});
@@ -121,18 +159,23 @@ void ClientCore::close(CloseMode mode, Handler<> handler) {
 
 void ClientCore::abandon() {
   closing_ = closed_ = true;
+  health_report_.cancel();
   servers_->close();
   retry_turns_->abandon();
   for (const auto& keeper : keepers_) keeper->abandon();
   states_.publish(ConnectionState::closed);
+  for (std::size_t i = 0; i < keepers_.size(); ++i)
+    if (told_[i].state != ConnectionState::closed) tell_state(i, ConnectionState::closed);
   close_waiters_.clear();
 }
 
 void ClientCore::finish_close() {
   closed_ = true;
+  health_report_.cancel();
   servers_->close();
   states_.publish(ConnectionState::closed);
-  // Each brings us along: the last one may be all that keeps the threads.
+  tell_health();
+  // Each handler keeps the core alive: the last one may be all that keeps the threads.
   for (Handler<>& handler : std::exchange(close_waiters_, {}))
     asio::post(runtime_->serial(), [self = shared_from_this(), handler = std::move(handler)]() mutable {
       deliver(std::move(handler), error_code{});

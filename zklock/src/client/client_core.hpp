@@ -1,4 +1,4 @@
-// What all handles on one Client share.
+// The shared state of all handles on one Client.
 #pragma once
 
 #include "lane.hpp"
@@ -10,20 +10,25 @@
 
 #include <zklock/client.hpp>
 #include <zklock/connect_string.hpp>
-#include <zklock/detail/shelf.hpp>
+#include <zklock/health.hpp>
+#include <zklock/recipe_kit/observers.hpp>
+#include <zklock/recipe_kit/shared_state.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace zklock::detail {
 
-/// The sessions of a Client, its servers, and what the sessions' states come to together.
+/// The sessions of a Client, its servers, and the combined state of its sessions.
 ///
-/// Threads: what is marked so, any; the rest on the serial executor.
+/// Threads: the part marked below, any; the rest on the serial executor.
 class ClientCore final : public std::enable_shared_from_this<ClientCore> {
  public:
   /// Throws Error::invalid_connect_string.
@@ -31,27 +36,30 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
 
   void start();
   void close(CloseMode mode, Handler<> handler);
-  /// The executor has come to its end, and nothing runs any more: lets go of every handler, so that none keeps us
-  /// alive.
+  /// Called when the executor is being destroyed and nothing runs any more: drops every handler, so that none keeps
+  /// this object alive.
   void abandon();
   [[nodiscard]] RetryTurns& retry_turns() noexcept { return *retry_turns_; }
-  /// Where the client's own operations run, on the serial executor.
+  /// The executor of the client's own operations; it runs on the serial executor.
   [[nodiscard]] asio::any_io_executor lane() const { return lane_->executor(); }
 
   // any thread
   [[nodiscard]] const ClientConfig& config() const noexcept { return config_; }
+  /// Null if there are none.
+  [[nodiscard]] const std::shared_ptr<const Observers<Observer>>& observers() const noexcept { return observers_; }
   [[nodiscard]] const std::string& chroot() const noexcept { return target_.chroot; }
   [[nodiscard]] const std::shared_ptr<Runtime>& runtime() const noexcept { return runtime_; }
   [[nodiscard]] ConnectionState state() const { return states_.get(); }
   [[nodiscard]] auto subscribe() { return states_.subscribe(runtime_); }
   [[nodiscard]] SessionKeeper& keeper_of(std::string_view server_path) const noexcept;
-  [[nodiscard]] Shelf& shelf() noexcept { return shelf_; }
+  [[nodiscard]] SharedState& shared_state() noexcept { return shared_state_; }
   [[nodiscard]] const std::vector<std::shared_ptr<SessionKeeper>>& keepers() const noexcept { return keepers_; }
   void set_servers(std::vector<HostPort> servers);
-  /// Why some session is not connected; empty: all are.
+  [[nodiscard]] ClientHealth health() const;
+  /// Why some session is not connected; empty if all are.
   [[nodiscard]] std::string trouble() const;
 
-  /// One operation's place among those that may be under way.
+  /// The place of one operation among the operations that may be under way.
   class Place {
    public:
     Place() noexcept = default;
@@ -59,9 +67,9 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
     ~Place() { leave(); }
     Place(Place&&) noexcept = default;
     Place& operator=(Place&&) = delete;
-    /// False: there is none.
+    /// False: all places are taken.
     [[nodiscard]] explicit operator bool() const noexcept { return core_ != nullptr; }
-    /// It is another operation's to take.
+    /// Frees the place for another operation.
     void leave() noexcept;
 
    private:
@@ -69,17 +77,32 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
   };
 
  private:
-  void on_state(ConnectionState state);
+  void on_state(std::size_t session_number, ConnectionState state);
+  void tell_state(std::size_t session_number, ConnectionState state);
+  void tell_health(std::optional<Clock::duration> io_delay = {});
+  void await_health_report();
   void finish_close();
+
+  static constexpr Clock::duration unknown_delay = Clock::duration::min();
 
   std::shared_ptr<Runtime> runtime_;
   ClientConfig config_;
+  std::shared_ptr<const Observers<Observer>> observers_;
+  struct Told {
+    ConnectionState state = ConnectionState::connecting;
+    std::int64_t session_id = 0;
+    std::chrono::milliseconds timeout{};
+  };
+  std::vector<Told> told_;  // what the observers know of each session
+  Timer health_report_;
+  std::atomic<Clock::duration> io_delay_{unknown_delay};
+  std::uint64_t number_;  // unique in the process
   ConnectString target_;
   DriverFactory make_driver_;
   std::shared_ptr<Lane> lane_;
   std::shared_ptr<RetryTurns> retry_turns_;
   std::atomic<std::size_t> outstanding_{0};
-  Shelf shelf_;
+  SharedState shared_state_;
   std::shared_ptr<ServerList> servers_;
   std::vector<std::shared_ptr<SessionKeeper>> keepers_;
   StatePublisher<ConnectionState> states_{ConnectionState::connecting};
@@ -89,15 +112,15 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
   bool closed_ = false;
 };
 
-/// What the states of several sessions come to: the worst of them.
+/// The combined state of several sessions: the worst of them.
 [[nodiscard]] ConnectionState combined(const std::vector<ConnectionState>& states, bool connected_before) noexcept;
 
-/// What stands before the client's paths at the server: chroot and namespace.
+/// The prefix of the client's paths at the server: chroot and namespace.
 [[nodiscard]] std::string prefix_of(const ClientRef& client);
 [[nodiscard]] std::string server_path_of(const ClientRef& client, const std::string& path);
 [[nodiscard]] SessionKeeper& keeper_of(const ClientRef& client, const std::string& path);
 
-/// For zklock::testing: a Client over other drivers.
+/// For zklock::testing: makes a Client with other drivers.
 struct ClientAccess {
   [[nodiscard]] static Client make(std::shared_ptr<Runtime> runtime, ClientConfig config, DriverFactory make_driver);
 };

@@ -1,11 +1,11 @@
-// What the operations of a Client have in common: one loop of tries each, and the way from a coroutine to a handler.
+// Common parts of a Client's operations: the loop of tries, and the way from a coroutine to a handler.
 #pragma once
 
 #include "client_core.hpp"
-#include "delivery.hpp"
+#include "completion.hpp"
 
-#include <zklock/detail/retry_loop.hpp>
-#include <zklock/detail/spawn.hpp>
+#include <zklock/recipe_kit/retry_loop.hpp>
+#include <zklock/recipe_kit/spawn.hpp>
 
 #include <algorithm>
 #include <string>
@@ -17,7 +17,7 @@ namespace zklock::detail {
 template <class... Results>
 using Outcomes = std::tuple<Results...>;
 
-/// A handler of several results as one of a tuple. The operation has left its place by the time it is called.
+/// Turns a handler of several results into a handler of one tuple. The operation has left its place when it is called.
 template <class... Results>
 Handler<Outcomes<Results...>> as_one(ClientCore::Place place, Handler<Results...> handler) {
   auto slot = asio::get_associated_cancellation_slot(handler);
@@ -36,7 +36,7 @@ void run_at(ClientCore::Place place, const ClientRef& client, Handler<Results...
                   as_one(std::move(place), std::move(handler)), std::move(body), client.core());
 }
 
-/// The same, if there is a place for it among the operations under way.
+/// The same, if there is a free place among the operations under way.
 template <class... Results>
 void run(const ClientRef& client, Handler<Results...> handler, Awaitable<Result<Outcomes<Results...>>> body) {
   ClientCore::Place place{client.core()};
@@ -44,7 +44,7 @@ void run(const ClientRef& client, Handler<Results...> handler, Awaitable<Result<
   deliver_later(*client->runtime(), std::move(handler), make_error_code(Error::too_many_operations), Results{}...);
 }
 
-/// The loop of an operation that run() runs.
+/// The retry loop of an operation that run() runs.
 class Tries : public RetryLoop {
  public:
   Tries(const ClientHandle& client, std::string_view operation, const std::string& path)
@@ -53,7 +53,7 @@ class Tries : public RetryLoop {
   }
 };
 
-/// The data as the codec makes them; invalid_data for whatever it throws that is no error of its own.
+/// Encodes or decodes data. Gives invalid_data for an exception that carries no error of its own.
 template <class Recode>
 Result<std::string> recoded(Compression compression, std::string data, Recode recode) {
   if (compression == Compression::off) return data;
@@ -76,14 +76,14 @@ Result<std::string> recoded(Compression compression, std::string data, Recode re
                  [&](const std::string& packed) { return client->config().codec->decode(packed); });
 }
 
-/// Another try, on this session or another one, may succeed.
+/// Whether another try, on this session or another one, may succeed.
 [[nodiscard]] inline bool may_try_again(error_code error) noexcept {
   return is_retryable(error) || error == Error::session_expired;
 }
 
-inline constexpr int most_rounds = 16;  // of what others undo again at once (docs/faults.md 9, 79)
+inline constexpr int max_rounds = 16;  // of work that other clients undo at once [F9, F79]
 
-/// Between tries of what goes on in the background.
+/// The pause between tries of an operation in the background.
 inline Awaitable<void> pause_in_background(ClientHandle client, int round) {
   const Clock::duration wait =
       std::min<Clock::duration>(std::chrono::milliseconds{100 << std::min(round, 10)}, std::chrono::seconds{10});
@@ -92,8 +92,8 @@ inline Awaitable<void> pause_in_background(ClientHandle client, int round) {
   co_await client.ref()->retry_turns().async_take(Deadline{}, use_tuple);
 }
 
-/// Completes an operation that a session does in one step, and that may be repeated without harm.
-/// `step(session)` starts it, with a token that makes a tuple of its results.
+/// Repeats an operation of one step on a session that may be repeated without harm. `step(session)` starts it, with a
+/// token that makes a tuple of its results.
 template <class... Results, class Step>
 Awaitable<Result<Outcomes<Results...>>> repeat(ClientRef client, std::string_view operation, std::string path,
                                                Step step) {

@@ -1,11 +1,11 @@
 // Client::async_create: with parents, with protection, and not twice.
+#include "ambiguous_outcome.hpp"
 #include "client_coroutines.hpp"
-#include "doubt.hpp"
 #include "request_checks.hpp"
 
-#include <zklock/detail/protected_path.hpp>
-#include <zklock/detail/steps.hpp>
 #include <zklock/path.hpp>
+#include <zklock/recipe_kit/protected_path.hpp>
+#include <zklock/recipe_kit/session_ops.hpp>
 
 #include <optional>
 
@@ -13,7 +13,7 @@ namespace zklock::detail {
 
 namespace {
 
-/// Only what may be asked for has a name to protect; the rest is refused before it is sent.
+/// A protected name, if the create is protected. Not for an invalid path: that is refused before it is sent.
 std::optional<ProtectedPath> protection(const std::string& path, const CreateOptions& options) {
   const Request request{.operation = Operation::create, .path = path, .mode = options.node().mode};
   if (!options.is_protected() || has_path_flaw(request)) return std::nullopt;
@@ -38,9 +38,10 @@ class Creation {
         options_{std::move(options)},
         protected_{protection(asked_, options_)},
         path_{protected_ ? protected_->path() : asked_} {}
-  /// A protected node that may have been made, and that nobody will hear of, is deleted.
+  /// Deletes a protected node that may have been created and whose path the caller will not learn.
   ~Creation() {
-    if (protected_ && in_doubt_) spawn_detached(client_.get_executor(), remove_protected(client_, asked_, *protected_));
+    if (protected_ && is_ambiguous_)
+      spawn_detached(client_.get_executor(), remove_protected(client_, asked_, *protected_));
   }
   Creation(const Creation&) = delete;
   Creation& operator=(const Creation&) = delete;
@@ -48,64 +49,64 @@ class Creation {
   Awaitable<Result<CreateResult>> run() {
     for (Tries loop{client_, "create", asked_};;) {
       const auto session = co_await loop.session();
-      if (!session) co_return doubt_.end(session.error());
+      if (!session) co_return ambiguous_.end(session.error());
       auto result = co_await attempt(*session);
       if (result) co_return std::move(result);
       const error_code error = result.error();
-      doubt_.note(error);
-      if (!may_try_again(error) || might_be_made_twice()) co_return doubt_.end(error);
-      if (const error_code final_error = co_await loop.next(error)) co_return doubt_.end(final_error);
+      ambiguous_.note(error);
+      if (!may_try_again(error) || might_be_made_twice()) co_return ambiguous_.end(error);
+      if (const error_code final_error = co_await loop.next(error)) co_return ambiguous_.end(final_error);
     }
   }
 
  private:
-  /// A node that an earlier try has made may be gone again: whoever was to find it has. Another one would be one too
-  /// many, unless the options say that what counts is that there is one.
+  /// A node that an earlier try has created may be gone again, deleted by the client that was to find it. Another node
+  /// would then be one too many, unless the options say that it only matters that there is one.
   [[nodiscard]] bool might_be_made_twice() const noexcept {
     const bool as_good = options_.is_idempotent() || options_.set_version();
-    return in_doubt_ && !protected_ && (is_sequential(options_.node().mode) || !as_good);
+    return is_ambiguous_ && !protected_ && (is_sequential(options_.node().mode) || !as_good);
   }
 
   Awaitable<Result<CreateResult>> attempt(Session session) {
-    if (in_doubt_ && protected_) {
+    if (is_ambiguous_ && protected_) {
       auto found = co_await take_own(session);
       if (!found) co_return found.error();
-      in_doubt_ = false;
-      doubt_ = {};
+      is_ambiguous_ = false;
+      ambiguous_ = {};
       if (!found->path.empty()) co_return std::move(*found);
     }
     for (int round = 0;; ++round) {
-      in_doubt_ = true;  // until the server has answered
+      is_ambiguous_ = true;  // until the server has answered
       auto [error, created] = co_await session.async_create(path_, data_, options_.node(), use_tuple);
-      in_doubt_ = error && outcome_of(error) == Outcome::ambiguous;
+      is_ambiguous_ = error && outcome_of(error) == Outcome::ambiguous;
       if (!error) co_return std::move(created);
-      if (error == Error::no_node && round < most_rounds && wants_parents(round)) {
+      if (error == Error::no_node && round < max_rounds && wants_parents(round)) {
         error = co_await create_missing(session);
         if (error && error != Error::no_node) co_return error;
       } else if (error == Error::node_exists && (options_.is_idempotent() || options_.set_version())) {
         auto taken = co_await take_existing(session);
-        if (taken || taken.error() != Error::no_node || round >= most_rounds) co_return std::move(taken);
+        if (taken || taken.error() != Error::no_node || round >= max_rounds) co_return std::move(taken);
       } else {
         co_return error;
       }
     }
   }
 
-  /// What an earlier try has made; no path: nothing. What it has made on a session that is over is about to go, and may
-  /// be in the way.
+  /// Returns the node that an earlier try has created; an empty path if there is none. Deletes nodes that were created
+  /// on a session that is over: the server is about to delete them, and they may be in the way.
   Awaitable<Result<CreateResult>> take_own(Session session) {
     auto found = co_await find_nodes(session, *protected_);
     if (!found) co_return found.error();
     for (CreateResult& node : *found)
       if (!is_ephemeral(options_.node().mode) || node.stat.ephemeral_owner == session.id()) co_return std::move(node);
     for (const CreateResult& node : *found) {
-      const error_code error = co_await remove_for_sure(session, node.path);
+      const error_code error = co_await remove_guaranteed(session, node.path);
       if (error && error != Error::no_node) co_return error;
     }
     co_return CreateResult{};
   }
 
-  /// The namespace's own node is made when something is first created in it.
+  /// The namespace's own node is created when something is first created in the namespace.
   [[nodiscard]] bool wants_parents(int round) const {
     return options_.parents() != CreateOptions::Parents::none || (round == 0 && !client_.ref().name_space().empty());
   }
@@ -119,8 +120,8 @@ class Creation {
     co_return co_await create_path(session, std::move(down_to), std::move(parents));
   }
 
-  /// The node exists: made by us, or by somebody else, who may have made the same. Success if it is as ours would be
-  /// and that is good enough.
+  /// The node exists: this call or another client has created it. Success if it is as this call would have made it and
+  /// the options accept that.
   Awaitable<Result<CreateResult>> take_existing(Session session) {
     auto [error, node] = co_await session.async_get_data(path_, use_tuple);
     if (error) co_return error;
@@ -141,9 +142,9 @@ class Creation {
   std::string data_;
   CreateOptions options_;
   std::optional<ProtectedPath> protected_;
-  std::string path_;       // what the server is asked for
-  bool in_doubt_ = false;  // whether the last try has made a node
-  Doubt doubt_;            // whether any has, of those that protection does not find again
+  std::string path_;            // the path of the create request
+  bool is_ambiguous_ = false;   // whether the last try may have created a node
+  AmbiguousOutcome ambiguous_;  // whether any try may have, of those that protection does not find
 };
 
 Awaitable<Result<Outcomes<CreateResult>>> create(ClientRef client, std::string path, std::string data,

@@ -1,6 +1,7 @@
-// Client::async_remove: with what is below, and for sure.
+// Client::async_remove: with descendants, and guaranteed.
+#include "ambiguous_outcome.hpp"
+#include "cleanup_trace.hpp"
 #include "client_coroutines.hpp"
-#include "doubt.hpp"
 
 #include <zklock/path.hpp>
 
@@ -25,7 +26,7 @@ Awaitable<error_code> remove_once(Session session, std::string path, RemoveOptio
   for (int round = 0;; ++round) {
     const auto [error] = co_await session.async_remove(path, options.version, use_tuple);
     const bool clear = error == Error::not_empty && options.children == RemoveOptions::Children::remove;
-    if (!clear || round >= most_rounds) co_return error;
+    if (!clear || round >= max_rounds) co_return error;
     const error_code below = co_await remove_below(session, path);
     if (below && below != Error::no_node) co_return below;
   }
@@ -33,44 +34,47 @@ Awaitable<error_code> remove_once(Session session, std::string path, RemoveOptio
 
 Awaitable<Result<Outcomes<>>> remove(ClientRef client, std::string path, RemoveOptions options) {
   const ClientHandle handle{client};
-  Doubt doubt;
+  AmbiguousOutcome ambiguous;
   for (Tries loop{handle, "remove", path};;) {
     const auto session = co_await loop.session();
-    if (!session) co_return doubt.end(session.error());
+    if (!session) co_return ambiguous.end(session.error());
     const error_code error = co_await remove_once(*session, path, options);
     const bool gone_is_fine = options.missing == RemoveOptions::Missing::is_fine;
     if (!error || (error == Error::no_node && gone_is_fine)) co_return Outcomes<>{};
-    if (!may_try_again(error)) co_return doubt.end(error);
-    doubt.note(error);
-    if (const error_code final_error = co_await loop.next(error)) co_return doubt.end(final_error);
+    if (!may_try_again(error)) co_return ambiguous.end(error);
+    ambiguous.note(error);
+    if (const error_code final_error = co_await loop.next(error)) co_return ambiguous.end(final_error);
   }
 }
 
-/// For as long as the client lives, until the server has answered.
-Awaitable<void> remove_at_last(ClientRef client, std::string path, RemoveOptions options) {
+/// Tries until the server has answered, as long as the client exists.
+Awaitable<void> remove_at_last(ClientRef client, std::string path, RemoveOptions options, CleanupTrace trace) {
   const ClientHandle handle{client};
   for (int round = 0;; ++round) {
     const auto [no_session, session] = co_await handle.async_session(path, Deadline{}, use_tuple);
-    if (no_session) co_return;
+    if (no_session) co_return trace.end(no_session);
     const error_code error = co_await remove_once(session, path, options);
-    if (!may_try_again(error)) co_return;
+    if (!may_try_again(error)) co_return trace.end(error == Error::no_node ? error_code{} : error);
     co_await pause_in_background(handle, round);
   }
 }
 
-/// Sees to it that a guaranteed delete goes on when the call that wanted it ends, in whatever way.
+/// Makes a guaranteed delete go on when the call that asked for it ends, in whatever way.
 class Guarantee {
  public:
   Guarantee(ClientRef client, std::string path, RemoveOptions options)
       : client_{std::move(client)}, path_{std::move(path)}, options_{options} {}
   ~Guarantee() {
-    if (options_.guarantee == RemoveOptions::Guarantee::background && !answered_)
-      spawn_detached(client_->runtime()->serial(), remove_at_last(client_, path_, options_));
+    if (options_.guarantee == RemoveOptions::Guarantee::none || answered_) return;
+    CleanupTrace trace{client_->observers(), client_->config().client_id, server_path_of(client_, path_)};
+    trace.begin();
+    spawn_detached(client_->runtime()->serial(), remove_at_last(client_, path_, options_, std::move(trace)));
   }
   Guarantee(const Guarantee&) = delete;
   Guarantee& operator=(const Guarantee&) = delete;
 
-  /// By the server: that it was not sent, or not taken, is no answer.
+  /// Notes whether the server has answered. An error that says that the request was not sent, or not accepted, is no
+  /// answer.
   void note(error_code error) {
     answered_ = !error || (outcome_of(error) == Outcome::not_applied && !is_retryable(error));
   }
@@ -94,7 +98,7 @@ Awaitable<Result<Outcomes<>>> remove_with_guarantee(ClientRef client, std::strin
 void start_client_remove(ClientRef client, std::string path, RemoveOptions options, Handler<> handler) {
   auto body = remove_with_guarantee(client, std::move(path), options);
   if (options.guarantee == RemoveOptions::Guarantee::none) return run(client, std::move(handler), std::move(body));
-  run_at(ClientCore::Place{}, client, std::move(handler), std::move(body));  // whatever else there is to do
+  run_at(ClientCore::Place{}, client, std::move(handler), std::move(body));  // no limit applies to it
 }
 
 }  // namespace zklock::detail

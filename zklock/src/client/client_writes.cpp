@@ -1,15 +1,15 @@
-// The operations of a Client that change a node, or several at once.
+// The operations of a Client that change one node or several.
+#include "ambiguous_outcome.hpp"
 #include "client_coroutines.hpp"
-#include "doubt.hpp"
 
-#include <zklock/detail/steps.hpp>
+#include <zklock/recipe_kit/session_ops.hpp>
 
 namespace zklock::detail {
 
 namespace {
 
-/// The version is used up, by us or by somebody else, who may have written the same: whether the node is as our write
-/// would have left it.
+/// Whether the node is as this write would have left it. The version is used up, by this call or by another client,
+/// which may have written the same.
 bool is_as_written(const DataResult& node, const std::string& data, std::int32_t version) {
   return node.data == data && node.stat.version == std::int64_t{version} + 1;
 }
@@ -20,10 +20,10 @@ Awaitable<Result<Outcomes<Stat>>> set_data(ClientRef client, std::string path, s
   if (!packed) co_return packed.error();
   data = std::move(*packed);
   const ClientHandle handle{client};
-  Doubt doubt;
+  AmbiguousOutcome ambiguous;
   for (Tries loop{handle, "set_data", path};;) {
     const auto session = co_await loop.session();
-    if (!session) co_return doubt.end(session.error());
+    if (!session) co_return ambiguous.end(session.error());
     auto [error, stat] = co_await session->async_set_data(path, data, options.version, use_tuple);
     if (!error) co_return Outcomes<Stat>{stat};
     if (error == Error::bad_version && options.idempotence == SetDataOptions::Idempotence::on) {
@@ -31,29 +31,29 @@ Awaitable<Result<Outcomes<Stat>>> set_data(ClientRef client, std::string path, s
       if (!unread && is_as_written(node, data, options.version)) co_return Outcomes<Stat>{node.stat};
       if (may_try_again(unread)) error = unread;
     }
-    if (!may_try_again(error)) co_return doubt.end(error);
-    doubt.note(error);
-    if (const error_code final_error = co_await loop.next(error)) co_return doubt.end(final_error);
+    if (!may_try_again(error)) co_return ambiguous.end(error);
+    ambiguous.note(error);
+    if (const error_code final_error = co_await loop.next(error)) co_return ambiguous.end(final_error);
   }
 }
 
 Awaitable<Result<Outcomes<>>> set_acl(ClientRef client, std::string path, Acl acl, std::int32_t acl_version) {
   const ClientHandle handle{client};
-  Doubt doubt;
+  AmbiguousOutcome ambiguous;
   for (Tries loop{handle, "set_acl", path};;) {
     const auto session = co_await loop.session();
-    if (!session) co_return doubt.end(session.error());
+    if (!session) co_return ambiguous.end(session.error());
     const auto [error] = co_await session->async_set_acl(path, acl, acl_version, use_tuple);
     if (!error) co_return Outcomes<>{};
-    if (!may_try_again(error)) co_return doubt.end(error);
-    doubt.note(error);
-    if (const error_code final_error = co_await loop.next(error)) co_return doubt.end(final_error);
+    if (!may_try_again(error)) co_return ambiguous.end(error);
+    ambiguous.note(error);
+    if (const error_code final_error = co_await loop.next(error)) co_return ambiguous.end(final_error);
   }
 }
 
 using Committed = std::tuple<error_code, TransactionResults>;
 
-/// Its parent is the namespace's own node, perhaps.
+/// The first create whose parent is missing. The parent may be the namespace's own node.
 const Transaction::Operation* find_create_without_parent(const Transaction& transaction,
                                                          const TransactionResults& results) {
   for (std::size_t i = 0; i < results.size(); ++i)
@@ -62,7 +62,7 @@ const Transaction::Operation* find_create_without_parent(const Transaction& tran
   return nullptr;
 }
 
-/// The namespace's own node is made when something is first created in it.
+/// The namespace's own node is created when something is first created in the namespace.
 Awaitable<Committed> commit_once(ClientRef client, Session session, const Transaction& transaction) {
   auto committed = co_await session.async_commit(transaction, use_tuple);
   const auto* lost = find_create_without_parent(transaction, std::get<1>(committed));
@@ -73,7 +73,7 @@ Awaitable<Committed> commit_once(ClientRef client, Session session, const Transa
   co_return co_await session.async_commit(transaction, use_tuple);
 }
 
-/// Whether a transaction was done cannot be looked up, so it is tried again only if it certainly was not.
+/// A lookup cannot tell whether a transaction was carried out, so it is repeated only if it certainly was not.
 Awaitable<Result<Outcomes<TransactionResults>>> commit(ClientRef client, Transaction transaction,
                                                        std::shared_ptr<TransactionResults> results) {
   const ClientHandle handle{client};
@@ -89,14 +89,14 @@ Awaitable<Result<Outcomes<TransactionResults>>> commit(ClientRef client, Transac
   }
 }
 
-/// A failed transaction has results, too.
+/// Passes on the results of a failed transaction, too.
 Handler<TransactionResults> with_results(Handler<TransactionResults> handler,
                                          std::shared_ptr<TransactionResults> results) {
   auto slot = asio::get_associated_cancellation_slot(handler);
   return asio::bind_cancellation_slot(
       slot, [handler = std::move(handler), results = std::move(results)](error_code error, TransactionResults) mutable {
         for (TransactionResult& each : *results)
-          if (error && !each.error) each.error = error;  // no server has said anything about it
+          if (error && !each.error) each.error = error;  // no server has answered for this part
         std::move(handler)(error, std::move(*results));
       });
 }

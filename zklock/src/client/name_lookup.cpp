@@ -45,7 +45,7 @@ void NameLookup::start(std::string name) {
   }
 }
 
-/// The executor lives as long as it is not taken from us, so for as long as we hold the mutex.
+/// The executor exists until abandon() has cleared it here, and so while this function holds the mutex.
 void NameLookup::answer(std::optional<Addresses> addresses) {
   const std::lock_guard lock{mutex_};
   if (!executor_) return;

@@ -1,4 +1,4 @@
-// One name and the addresses that it means, asked of the system without waiting for it.
+// Looks up the addresses of a name with the system's resolver, asynchronously.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -14,27 +14,28 @@ namespace zklock {
 
 namespace asio = boost::asio;
 
-/// The system's resolver blocks, for ten seconds and more, and cannot be interrupted. So each look-up has a thread to
-/// itself, which nobody waits for: when it comes back it finds that its answer is still wanted, or nothing of ours.
+/// The system's resolver blocks, for ten seconds and more, and cannot be interrupted. So each look-up has a thread of
+/// its own, for which nothing waits. When the thread returns, its answer is still wanted, or it finds nothing of the
+/// client's.
 ///
 /// Threads: any; a mutex.
 class NameLookup : public std::enable_shared_from_this<NameLookup> {
  public:
   using Addresses = std::vector<std::string>;  // numeric
 
-  /// `answered` is called on the executor; none: there is no such name, or nobody to ask.
+  /// `answered` is called on the executor; without addresses if there is no such name or no name service.
   NameLookup(const asio::any_io_executor& executor, std::function<void(std::optional<Addresses>)> answered);
 
   void start(std::string name);
-  /// The answer is not wanted any more, or is there: waits until the thread has let go of the executor, which may go
-  /// then.
+  /// To be called when the answer has come or is not wanted any more. Waits until the thread has released the executor,
+  /// which may then be destroyed.
   void abandon();
 
  private:
   void answer(std::optional<Addresses> addresses);
 
   std::mutex mutex_;
-  asio::any_io_executor executor_;  // with work for it to do, until it is answered or abandoned
+  asio::any_io_executor executor_;  // with outstanding work until the look-up is answered or abandoned
   std::function<void(std::optional<Addresses>)> answered_;
 };
 

@@ -1,6 +1,6 @@
 #include "request_slots.hpp"
 
-#include "delivery.hpp"
+#include "completion.hpp"
 
 namespace zklock::detail {
 

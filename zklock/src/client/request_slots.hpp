@@ -1,9 +1,9 @@
-// How many requests of a client's operations are at one session at once.
+// Limits how many requests of a client's operations one session has under way at once.
 #pragma once
 
 #include "runtime.hpp"
 
-#include <zklock/detail/operation.hpp>
+#include <zklock/detail/initiate.hpp>
 
 #include <list>
 #include <memory>
@@ -12,13 +12,13 @@
 
 namespace zklock::detail {
 
-/// The other operations wait here, in the order in which they came: a server answers no sooner for having them all, and
-/// a lost link puts in doubt only what was sent.
+/// The other operations wait here, in the order of their arrival. The server would not answer sooner if it had all of
+/// them, and a lost link makes only the outcome of sent requests ambiguous.
 ///
 /// Threads: the serial executor.
 class RequestSlots : public std::enable_shared_from_this<RequestSlots> {
  public:
-  /// One of them, for as long as it lives.
+  /// One slot, for as long as the object exists.
   class Slot {
    public:
     explicit Slot(std::shared_ptr<RequestSlots> of) noexcept : of_{std::move(of)} {}
@@ -32,17 +32,17 @@ class RequestSlots : public std::enable_shared_from_this<RequestSlots> {
 
   RequestSlots(const std::shared_ptr<Runtime>& runtime, int count) : runtime_{runtime}, free_{count} {}
 
-  /// True: the caller has one, and makes a Slot of it at once. False: wait.
+  /// True: the caller has a slot and makes a Slot object at once. False: it must wait.
   [[nodiscard]] bool try_take() noexcept;
-  /// Completes without an error when the caller has one, as above; with Error::closed after the end.
+  /// Completes without an error when the caller has a slot, as above; with Error::closed after close().
   template <class Token>
   auto async_take(Token&& token) {
     return asio::async_initiate<Token, void(error_code)>(
         [self = shared_from_this()](auto handler) { self->wait(Handler<>{std::move(handler)}); }, token);
   }
-  /// Nobody waits any more, nor will anybody.
+  /// Ends all waits, and refuses new ones.
   void close();
-  /// The executor has come to its end: lets go of every handler.
+  /// Called when the executor is being destroyed: drops every handler.
   void abandon();
 
  private:

@@ -1,8 +1,8 @@
 #include "client_core.hpp"
 
-#include <zklock/detail/random.hpp>
-#include <zklock/detail/retry_loop.hpp>
 #include <zklock/path.hpp>
+#include <zklock/recipe_kit/random.hpp>
+#include <zklock/recipe_kit/retry_loop.hpp>
 
 #include <spdlog/spdlog.h>
 
@@ -47,10 +47,22 @@ Awaitable<error_code> RetryLoop::next(error_code error) {
   slot_.reset();
   const auto wait = client_.config().retry.wait_before({retries_, Clock::now() - start_, error, random_bits()});
   if (const auto& logger = client_.config().logger) {
-    const auto session = static_cast<std::uint64_t>(client_.session(path_).id());  // 0 for none
+    const auto session = static_cast<std::uint64_t>(client_.session(path_).id());  // 0 without a session
     logger->log(wait ? spdlog::level::debug : spdlog::level::warn,
                 "zklock: session={:#x} op={} path={} error={} ({}), {}", session, operation_, quoted(path_),
                 error.value(), error.message(), wait ? "trying again" : "giving up");
+  }
+  if (const auto& observers = client_.ref()->observers()) {
+    const std::string path = client_.server_path(path_);
+    RetryEvent event;
+    event.client_id = client_.client_id();
+    event.operation = operation_;
+    event.path = path;
+    event.error = error;
+    event.retries = retries_;
+    event.lasts = Clock::now() - start_;
+    event.pause = wait;
+    observers->tell(&Observer::on_retry, event);
   }
   if (!wait) co_return error;
   ++retries_;

@@ -1,6 +1,6 @@
 #include "retry_turns.hpp"
 
-#include "delivery.hpp"
+#include "completion.hpp"
 
 namespace zklock::detail {
 
@@ -37,7 +37,7 @@ void RetryTurns::wait(Deadline deadline, Handler<> handler) {
   if (queue_.size() == 1) hand_out();
 }
 
-/// In portions, so that a crowd whose turns come at once holds up nobody else.
+/// In portions, so that many waiters whose turns come at once do not hold up other work.
 void RetryTurns::hand_out() {
   constexpr int portion = 64;
   const auto now = Clock::now();

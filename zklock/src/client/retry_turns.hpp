@@ -1,10 +1,10 @@
-// The retries of one client that wait for their turn.
+// Limits the retries of one client per second.
 #pragma once
 
 #include "runtime.hpp"
 #include "turn_queue.hpp"
 
-#include <zklock/detail/operation.hpp>
+#include <zklock/detail/initiate.hpp>
 
 #include <memory>
 #include <optional>
@@ -17,8 +17,8 @@ class RetryTurns : public std::enable_shared_from_this<RetryTurns> {
  public:
   RetryTurns(const std::shared_ptr<Runtime>& runtime, int per_second);
 
-  /// Completes when it is the caller's turn: with Error::timed_out at once if that will not be before the deadline, and
-  /// with Error::closed after the end. Cancellation leaves the turn to others.
+  /// Completes when it is the caller's turn; with Error::timed_out, at once, if that would not be before the deadline;
+  /// with Error::closed after close(). After a cancellation other operations get the turn.
   template <class Token>
   auto async_take(Deadline deadline, Token&& token) {
     return asio::async_initiate<Token, void(error_code)>(
@@ -27,9 +27,9 @@ class RetryTurns : public std::enable_shared_from_this<RetryTurns> {
   }
   /// The caller has not used its turn.
   void give_back();
-  /// Nobody waits any more, nor will anybody.
+  /// Ends all waits, and refuses new ones.
   void close();
-  /// The executor has come to its end: lets go of every handler.
+  /// Called when the executor is being destroyed: drops every handler.
   void abandon();
 
  private:

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Clock::duration first_pause = 1s;
 constexpr Clock::duration longest_pause = 30s;
-constexpr Clock::duration patience = 250ms;
+constexpr Clock::duration limit = 250ms;
 
 bool is_name(const HostPort& server) {
   boost::system::error_code not_numeric;
@@ -21,7 +21,7 @@ bool is_name(const HostPort& server) {
   return static_cast<bool>(not_numeric);
 }
 
-/// The C client takes the last colon for the port's and knows no brackets.
+/// The C client takes the text after the last colon for the port, and knows no brackets.
 std::string with_port(const std::string& address, const HostPort& server) {
   return address + ":" + std::to_string(server.port);
 }
@@ -30,11 +30,7 @@ std::string with_port(const std::string& address, const HostPort& server) {
 
 ServerList::ServerList(const asio::any_io_executor& executor, std::shared_ptr<spdlog::logger> logger,
                        std::function<void(const Addresses&)> found)
-    : executor_{executor},
-      again_{executor},
-      patience_{executor},
-      logger_{std::move(logger)},
-      found_{std::move(found)} {}
+    : executor_{executor}, again_{executor}, limit_{executor}, logger_{std::move(logger)}, found_{std::move(found)} {}
 
 void ServerList::set(std::vector<HostPort> servers) {
   servers_ = std::move(servers);
@@ -52,12 +48,12 @@ void ServerList::look_up() {
       if (const auto self = weak.lock(); self && !error) action(*self);
     };
   };
-  patience_.expires_after(patience);
-  patience_.async_wait(then([](ServerList& self) { self.publish(); }));
+  limit_.expires_after(limit);
+  limit_.async_wait(then([](ServerList& self) { self.publish(); }));
   again_.expires_after(pause_);
   pause_ = std::min(2 * pause_, longest_pause);
   again_.async_wait(then([](ServerList& self) {
-    if (self.doubted_ || self.resolved().empty()) self.look_up();
+    if (self.refreshing_ || self.resolved().empty()) self.look_up();
   }));
 }
 
@@ -73,10 +69,10 @@ void ServerList::ask(const std::string& name) {
 
 void ServerList::on_answer(const std::string& name, std::optional<Addresses> addresses) {
   if (closed_) return;
-  // Its thread may be inside the executor still, and once it is not among the asked nobody else waits for it.
+  // Its thread may still be inside the executor, and once the entry is removed from asked_, nothing else waits for it.
   asked_.extract(name).mapped()->abandon();
   if (addresses) known_[name] = std::move(*addresses);
-  if (awaits_answers() && Clock::now() < patience_.expiry()) return;
+  if (awaits_answers() && Clock::now() < limit_.expiry()) return;
   publish();
   if (!awaits_answers() && resolved().empty() && logger_)
     logger_->warn("zklock: none of the servers' names can be looked up, trying again");
@@ -86,7 +82,7 @@ bool ServerList::awaits_answers() const {
   return std::ranges::any_of(servers_, [this](const HostPort& server) { return asked_.contains(server.host); });
 }
 
-/// What is known by now, each address once.
+/// The addresses known so far, each once.
 ServerList::Addresses ServerList::resolved() const {
   Addresses all;
   const auto add = [&all](std::string address) {
@@ -110,14 +106,14 @@ void ServerList::publish() {
   found_(addresses_);
 }
 
-void ServerList::doubt() {
-  if (std::exchange(doubted_, true) || closed_ || std::ranges::none_of(servers_, is_name)) return;
+void ServerList::start_refresh() {
+  if (std::exchange(refreshing_, true) || closed_ || std::ranges::none_of(servers_, is_name)) return;
   pause_ = first_pause;
   look_up();
 }
 
-void ServerList::rest() {
-  doubted_ = false;
+void ServerList::stop_refresh() {
+  refreshing_ = false;
   if (!resolved().empty()) again_.cancel();
 }
 
@@ -125,7 +121,7 @@ void ServerList::close() {
   closed_ = true;
   for (const auto& [name, look_up] : asked_) look_up->abandon();
   again_.cancel();
-  patience_.cancel();
+  limit_.cancel();
 }
 
 }  // namespace zklock

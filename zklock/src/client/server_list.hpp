@@ -1,4 +1,4 @@
-// The addresses of the servers, looked up, and again while something is wrong with them.
+// The addresses of the servers; they are looked up again while some server cannot be reached.
 #pragma once
 
 #include "name_lookup.hpp"
@@ -19,10 +19,10 @@ class logger;
 
 namespace zklock {
 
-/// Looks names up with the system's resolver, side by side; numeric addresses cost nothing. Names that are answered
-/// together are published together, so that none of their servers is preferred; one that takes its time holds up the
-/// others for a moment, and joins them later. What was good once is kept until there is something else: a name service
-/// that fails takes nothing away.
+/// Looks names up with the system's resolver, in parallel; numeric addresses need no look-up. Names that are answered
+/// together are published together, so that none of their servers is preferred. A slow name holds up the others for a
+/// moment, and joins them later. Addresses are kept until there are new ones, so a name service that fails takes
+/// nothing away.
 ///
 /// Threads: the executor's.
 class ServerList : public std::enable_shared_from_this<ServerList> {
@@ -36,12 +36,12 @@ class ServerList : public std::enable_shared_from_this<ServerList> {
   ServerList(const ServerList&) = delete;
   ServerList& operator=(const ServerList&) = delete;
 
-  /// Other servers from now on.
+  /// Replaces the servers.
   void set(std::vector<HostPort> servers);
-  /// Something cannot be reached: the names may mean other addresses by now. Looks them up, less and less often, until
-  /// rest() is called and there is an address for some of them.
-  void doubt();
-  void rest();
+  /// To be called when a server cannot be reached: the names may have new addresses. Looks them up, less and less
+  /// often, until stop_refresh() is called and some name has an address.
+  void start_refresh();
+  void stop_refresh();
   void close();
 
  private:
@@ -53,8 +53,8 @@ class ServerList : public std::enable_shared_from_this<ServerList> {
   void publish();
 
   asio::any_io_executor executor_;
-  Timer again_;     // looks up once more
-  Timer patience_;  // waits for what is slow
+  Timer again_;  // starts the next look-up
+  Timer limit_;  // limits the wait for slow names
   std::shared_ptr<spdlog::logger> logger_;
   std::function<void(const Addresses&)> found_;
   std::vector<HostPort> servers_;
@@ -62,7 +62,7 @@ class ServerList : public std::enable_shared_from_this<ServerList> {
   std::map<std::string, Addresses> known_;                    // by name, without ports
   std::map<std::string, std::shared_ptr<NameLookup>> asked_;  // by name
   Clock::duration pause_{};
-  bool doubted_ = true;  // until something is connected
+  bool refreshing_ = true;  // until something is connected
   bool closed_ = false;
 };
 

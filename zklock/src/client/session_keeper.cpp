@@ -1,6 +1,6 @@
 #include "session_keeper.hpp"
 
-#include "delivery.hpp"
+#include "completion.hpp"
 
 #include <boost/asio/dispatch.hpp>
 #include <spdlog/spdlog.h>
@@ -28,7 +28,7 @@ struct SessionKeeper::Waiter : std::enable_shared_from_this<SessionKeeper::Waite
   }
 };
 
-/// A session that is over for us, and perhaps not yet at the servers.
+/// A session that is over for the client, and perhaps not yet at the servers.
 struct SessionKeeper::Retired {
   Retired(std::shared_ptr<SessionCore> s, const asio::any_io_executor& executor)
       : session{std::move(s)}, limit{executor} {}
@@ -55,7 +55,7 @@ void SessionKeeper::set_servers(const std::vector<std::string>& servers) {
   if (!session_ && !refusal_) make_session();
 }
 
-/// The current one and those that are over.
+/// The current session and the retired ones.
 std::vector<std::shared_ptr<SessionCore>> SessionKeeper::sessions() const {
   std::vector<std::shared_ptr<SessionCore>> all;
   for (const auto& each : retired_) all.push_back(each->session);
@@ -74,13 +74,23 @@ void SessionKeeper::make_session() {
   };
   {
     const std::lock_guard lock{session_mutex_};
+    if (session_)
+      if (const auto contact = session_->health().last_contact) earlier_contact_ = contact;
     session_ = session;
   }
   session->start();
 }
 
+SessionHealth SessionKeeper::health() const {
+  const std::lock_guard lock{session_mutex_};
+  SessionHealth health;
+  health.timeout = config_.session.timeout;
+  if (session_) health = session_->health();
+  if (!health.last_contact) health.last_contact = earlier_contact_;
+  return health;
+}
+
 // ---- its states
-// ----------------------------------------------------------------------------------------------------------
 
 void SessionKeeper::on_session_state(SessionState state) {
   switch (state) {
@@ -92,7 +102,7 @@ void SessionKeeper::on_session_state(SessionState state) {
     case SessionState::suspended: {
       {
         const std::lock_guard lock{session_mutex_};
-        out_of_touch_since_ = Clock::now();  // the cause has been noted before, when the link was lost
+        out_of_touch_since_ = Clock::now();  // the cause was noted before, when the link was lost
       }
       trouble_logged_ = false;
       return enter(ConnectionState::suspended);
@@ -110,8 +120,8 @@ void SessionKeeper::on_session_state(SessionState state) {
   }
 }
 
-/// Whom the servers do not know any more they say so at the next connection. Who cannot be found for so long is gone
-/// everywhere, or the servers have lost their memory.
+/// If the servers do not know a session any more, they say so at the next connection. If no server can be reached for
+/// this long, the session has ended, or the servers have lost their data.
 void SessionKeeper::retire(std::shared_ptr<SessionCore> session) {
   const auto retired = std::make_shared<Retired>(std::move(session), runtime_->serial());
   retired_.push_back(retired);
@@ -130,17 +140,17 @@ void SessionKeeper::enter(ConnectionState state) {
   on_state_(state);
 }
 
-void SessionKeeper::let_go_of(const std::shared_ptr<Waiter>& waiter, error_code error) {
+void SessionKeeper::give_up(const std::shared_ptr<Waiter>& waiter, error_code error) {
   if (waiter->place) waiters_.erase(*std::exchange(waiter->place, std::nullopt));
   waiter->complete(error);
 }
 
-/// At the end of all connections: nobody waits on.
+/// Answers all waiters once there will be no more connections.
 void SessionKeeper::answer_waiters(error_code error) {
-  while (!waiters_.empty()) let_go_of(std::shared_ptr{waiters_.front()}, error);
+  while (!waiters_.empty()) give_up(std::shared_ptr{waiters_.front()}, error);
 }
 
-/// Some at a time: thousands would keep the heartbeats waiting.
+/// In portions: thousands at once would hold up the heartbeats.
 void SessionKeeper::answer_some_waiters() {
   constexpr int portion = 64;
   if (state() != ConnectionState::connected && state() != ConnectionState::reconnected) return;
@@ -163,7 +173,7 @@ void SessionKeeper::await_session(Deadline deadline, std::string prefix, Handler
     asio::post(serial, [keeper, weak] {
       const auto self = keeper.lock();
       const auto leaving = weak.lock();
-      if (self && leaving) self->let_go_of(leaving, make_error_code(asio::error::operation_aborted));
+      if (self && leaving) self->give_up(leaving, make_error_code(asio::error::operation_aborted));
     });
   });
   asio::dispatch(serial, [self = shared_from_this(), waiter, deadline] {
@@ -179,13 +189,12 @@ void SessionKeeper::await_session(Deadline deadline, std::string prefix, Handler
       const auto overdue = weak.lock();
       if (!waited_for || !overdue || error) return;
       waited_for->log_trouble();
-      waited_for->let_go_of(overdue, make_error_code(Error::not_connected));
+      waited_for->give_up(overdue, make_error_code(Error::not_connected));
     });
   });
 }
 
 // ---- why there is no connection
-// -----------------------------------------------------------------------------------------
 
 void SessionKeeper::note_trouble(std::string cause) {
   const std::lock_guard lock{session_mutex_};
@@ -211,14 +220,13 @@ std::string SessionKeeper::trouble() const {
   return servers_.empty() ? text + ": no address is known of these names" : text;
 }
 
-/// Once for all who have waited in vain.
+/// Logs once for all waiters that were not served.
 void SessionKeeper::log_trouble() {
   if (config_.session.logger && !std::exchange(trouble_logged_, true))
     config_.session.logger->warn("zklock: {}", trouble());
 }
 
 // ---- the end
-// -------------------------------------------------------------------------------------------------------------
 
 void SessionKeeper::abandon() {
   refusal_ = make_error_code(Error::closed);

@@ -1,4 +1,4 @@
-// Keeps one session alive, over as many sessions as it takes.
+// Keeps a live session: after the end of one it makes the next.
 #pragma once
 
 #include "driver.hpp"
@@ -16,31 +16,33 @@
 
 namespace zklock::detail {
 
-/// Makes a SessionCore, hears of its states, and makes the next one when it is over. What is over is closed at the
-/// servers, too, so that its nodes stand in nobody's way.
+/// Makes a SessionCore, is told its states, and makes the next one when it is over. It also closes the old session at
+/// the servers, so that its nodes do not block other clients.
 ///
-/// Threads: what is marked so, any; the rest on the serial executor.
+/// Threads: the part marked below, any; the rest on the serial executor.
 class SessionKeeper final : public std::enable_shared_from_this<SessionKeeper> {
  public:
   struct Config {
     SessionConfig session;
     DriverOptions driver;
     DriverFactory make_driver;
-    std::string named_servers;   ///< as the connect string has them
-    asio::any_io_executor lane;  ///< for what comes in crowds
+    std::string named_servers;   ///< as written in the connect string
+    asio::any_io_executor lane;  ///< for work that comes in large amounts
   };
 
-  /// `on_state` hears of each state after it is published.
+  /// `on_state` is called with each state after it is published.
   SessionKeeper(std::shared_ptr<Runtime> runtime, Config config, std::function<void(ConnectionState)> on_state);
 
-  /// Starts with the first list of servers, and goes on with others.
+  /// Starts with the first list of servers; later lists replace it.
   void set_servers(const std::vector<std::string>& servers);
+  /// How many watches the session has.
+  [[nodiscard]] std::size_t watches() const { return session_ ? session_->driver().watches() : 0; }
   void await_session(Deadline deadline, std::string prefix, Handler<Session> handler);
-  /// Closes all sessions, those that were lost among them; `closed` is called once all are.
+  /// Closes all sessions, including lost ones; `closed` is called once all are closed.
   void close(CloseMode mode, std::function<void()> closed);
-  /// Cuts the connections that a close still holds.
+  /// Cuts the connections that a close still keeps.
   void cut_short();
-  /// The executor has come to its end.
+  /// Called when the executor is being destroyed.
   void abandon();
 
   // any thread
@@ -48,7 +50,8 @@ class SessionKeeper final : public std::enable_shared_from_this<SessionKeeper> {
   [[nodiscard]] auto subscribe() { return states_.subscribe(runtime_); }
   [[nodiscard]] Session session(std::string prefix) const;
   [[nodiscard]] const std::shared_ptr<RequestSlots>& slots() const noexcept { return slots_; }
-  /// Why there is no connection: to which servers, for how long, what went wrong last; empty: there is one.
+  [[nodiscard]] SessionHealth health() const;
+  /// Why there is no connection: to which servers, for how long, and the last cause. Empty if there is one.
   [[nodiscard]] std::string trouble() const;
 
  private:
@@ -61,30 +64,31 @@ class SessionKeeper final : public std::enable_shared_from_this<SessionKeeper> {
   void retire(std::shared_ptr<SessionCore> session);
   [[nodiscard]] std::vector<std::shared_ptr<SessionCore>> sessions() const;
   void enter(ConnectionState state);
-  void let_go_of(const std::shared_ptr<Waiter>& waiter, error_code error);
+  void give_up(const std::shared_ptr<Waiter>& waiter, error_code error);
   void answer_waiters(error_code error);
   void answer_some_waiters();
   void note_trouble(std::string cause);
   void log_trouble();
 
-  static constexpr int most_requests = 2'000;
+  static constexpr int max_requests = 2'000;
 
   std::shared_ptr<Runtime> runtime_;
-  std::shared_ptr<RequestSlots> slots_ = std::make_shared<RequestSlots>(runtime_, most_requests);
+  std::shared_ptr<RequestSlots> slots_ = std::make_shared<RequestSlots>(runtime_, max_requests);
   Config config_;
   std::function<void(ConnectionState)> on_state_;
   StatePublisher<ConnectionState> states_{ConnectionState::connecting};
   mutable std::mutex session_mutex_;
   std::shared_ptr<SessionCore> session_;
   std::list<std::shared_ptr<Retired>> retired_;
-  Waiters waiters_;  // each knows its place
-  // Also under the mutex: since when there is no connection, and the latest reason.
+  Waiters waiters_;                                   // each knows its place in the list
+  std::optional<Clock::time_point> earlier_contact_;  // of the sessions before; also protected by the mutex
+  // Also protected by the mutex: since when there is no connection, and the last cause.
   Clock::time_point out_of_touch_since_ = Clock::now();
   std::string cause_;
   std::vector<std::string> servers_;
   bool trouble_logged_ = false;
   bool connected_before_ = false;
-  error_code refusal_{};  // why there will be no session any more
+  error_code refusal_{};  // why there will be no more sessions
 };
 
 }  // namespace zklock::detail

@@ -1,4 +1,4 @@
-// Those who wait for their turn: so many a second, and no more.
+// A queue with a rate limit: it serves so many waiters per second.
 #pragma once
 
 #include <zklock/clock.hpp>
@@ -11,8 +11,8 @@
 
 namespace zklock {
 
-/// Gives out turns: as many as `burst` at once, then one each interval. A turn is taken when it comes, by who is first
-/// in the queue then; who has left the queue takes none.
+/// Gives out turns: `burst` of them at once, then one per interval. When a turn comes, the first waiter in the queue
+/// takes it. A waiter that has left the queue takes none.
 template <class T>
 class TurnQueue {
  public:
@@ -20,16 +20,16 @@ class TurnQueue {
 
   TurnQueue(Clock::duration interval, int burst) noexcept : interval_{interval}, allowance_{interval * (burst - 1)} {}
 
-  /// When a newcomer's turn comes if nobody ahead leaves.
+  /// When the turn of a new waiter comes, if no waiter ahead of it leaves.
   [[nodiscard]] Clock::time_point turn_of_newcomer(Clock::time_point now) const noexcept {
     return turn_behind(waiting_.size(), now);
   }
   Place enter(T waiter) { return waiting_.insert(waiting_.end(), std::move(waiter)); }
   void leave(Place place) { waiting_.erase(place); }
-  /// Everybody leaves.
+  /// Removes all waiters.
   [[nodiscard]] std::list<T> clear() noexcept { return std::exchange(waiting_, {}); }
 
-  /// Whose turn it is now, and who has left the queue with it.
+  /// Removes and returns the waiter whose turn it is now.
   [[nodiscard]] std::optional<T> take(Clock::time_point now) {
     if (waiting_.empty() || turn_behind(0, now) > now) return std::nullopt;
     taken_until_ = std::max(taken_until_, now) + interval_;
@@ -37,10 +37,10 @@ class TurnQueue {
     waiting_.pop_front();
     return first;
   }
-  /// A turn that was taken has not been used.
+  /// Returns a turn that was taken but not used.
   void give_back() noexcept { taken_until_ -= interval_; }
 
-  /// When to take() again; nothing: nobody waits.
+  /// When to call take() again; empty if there is no waiter.
   [[nodiscard]] std::optional<Clock::time_point> next_turn(Clock::time_point now) const noexcept {
     if (waiting_.empty()) return std::nullopt;
     return turn_behind(0, now);
@@ -55,7 +55,7 @@ class TurnQueue {
 
   Clock::duration interval_;
   Clock::duration allowance_;
-  Clock::time_point taken_until_{};  // at an even pace the turns so far last until then
+  Clock::time_point taken_until_{};  // until then the turns taken so far last at an even pace
   std::list<T> waiting_;
 };
 

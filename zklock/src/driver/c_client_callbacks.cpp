@@ -1,4 +1,4 @@
-// What the library calls.
+// The library's callbacks.
 #include "c_client_calls.hpp"
 #include "c_client_driver.hpp"
 #include "c_client_multi.hpp"
@@ -15,14 +15,14 @@ namespace zklock {
 void CClientDriver::Callbacks::answer(const void* id, Reply reply) {
   if (current_)
     current_->answer_from_server(to_id(id),
-                                 std::move(reply));  // nobody during zookeeper_close, when all have been answered
+                                 std::move(reply));  // null during zookeeper_close: all requests are answered then
 }
 
 void CClientDriver::Callbacks::on_session(zhandle_t*, int, int, const char*, void*) noexcept {
-}  // observe() looks at the state itself
+}  // observe() reads the state itself
 
 void CClientDriver::Callbacks::on_watch(zhandle_t*, int type, int, const char*, void* context) noexcept {
-  if (!current_ || type == ZOO_SESSION_EVENT) return;  // session events reach every watcher, many times (4.4)
+  if (!current_ || type == ZOO_SESSION_EVENT) return;  // reach every watcher, many times (docs/driver.md 4.4)
   const WatchEventType seen = type == ZOO_CREATED_EVENT   ? WatchEventType::node_created
                               : type == ZOO_DELETED_EVENT ? WatchEventType::node_deleted
                               : type == ZOO_CHANGED_EVENT ? WatchEventType::node_data_changed
@@ -32,7 +32,7 @@ void CClientDriver::Callbacks::on_watch(zhandle_t*, int type, int, const char*, 
 
 namespace {
 
-/// The library does not say when it cannot read an answer: what is missing is null then.
+/// The library does not report that it cannot read a reply: missing parts are null then.
 bool is_whole(const ::String_vector& names) {
   return names.count == 0 ||
          (names.count > 0 && names.data &&
@@ -67,7 +67,7 @@ void CClientDriver::Callbacks::on_data(int rc, const char* data, int length, con
                                        const void* id) noexcept {
   Reply reply{.error = from_rc(rc)};
   if (rc == ZOK) {
-    if (data && length > 0) reply.data.assign(data, static_cast<std::size_t>(length));  // length -1: null data (132)
+    if (data && length > 0) reply.data.assign(data, static_cast<std::size_t>(length));  // length -1: null data [F132]
     reply.stat = to_stat(*stat);
   }
   answer(id, std::move(reply));
@@ -127,8 +127,8 @@ void CClientDriver::log_line(std::string_view line) {
   if (*held_back > 0) log_lines_.back() += " (" + std::to_string(*held_back) + " lines before it held back)";
 }
 
-/// While nobody can be reached the library says so several times a second: the rest is a number, and the last of that
-/// comes with the connection.
+/// While no server can be reached, the library logs this several times a second. The lines beyond the limit become a
+/// count, and the last count is logged with the connection.
 void CClientDriver::write_log() noexcept {
   if (link_ == LinkState::connected)
     if (const std::size_t held_back = log_limit_.take_held_back())

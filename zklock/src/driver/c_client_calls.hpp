@@ -1,4 +1,4 @@
-// Small helpers between the C client's types and ours.
+// Small helpers between the C client's types and zklock's.
 #pragma once
 
 #include "c_client_driver.hpp"
@@ -11,11 +11,12 @@
 
 namespace zklock {
 
-/// Marks whose call into the library is under way on this thread: its callbacks find their driver by it. One call at a
-/// time in the whole process, since the library keeps a request counter and a text buffer in static variables (4.9);
-/// but for a close on its own thread, which may take seconds, and can at worst skip a number. Calls do not nest.
+/// Records which driver is calling the library on this thread: the callbacks find their driver by it. One call at a
+/// time in the whole process, since the library keeps a request counter and a text buffer in static variables
+/// (docs/driver.md 4.9). The exception is a close on its own thread: it may take seconds, and can at worst skip a
+/// number. Calls do not nest.
 ///
-/// What the library has logged is written afterwards: a sink that takes its time keeps no other client waiting.
+/// The library's log lines are written after the call, so that a slow sink does not make other clients wait.
 class CClientDriver::CallScope {
  public:
   explicit CallScope(CClientDriver* driver) : driver_{driver} {
@@ -35,7 +36,7 @@ class CClientDriver::CallScope {
   std::optional<LibraryLock> lock_;
 };
 
-/// What the library calls: each copies, finds the request by its id, and queues. No user code runs inside.
+/// The library's callbacks: each copies the reply, finds the request by its id, and queues. No user code runs inside.
 struct CClientDriver::Callbacks {
   static void on_session(zhandle_t*, int type, int state, const char* path, void* context) noexcept;
   static void on_watch(zhandle_t*, int type, int state, const char* path, void* context) noexcept;
@@ -52,21 +53,21 @@ struct CClientDriver::Callbacks {
   static void answer(const void* id, Reply reply);
 };
 
-/// The library's user data: a number, never a pointer.
+/// The library's context argument: a number, never a pointer.
 inline void* to_context(std::uint64_t id) noexcept {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(id));  // NOLINT(performance-no-int-to-ptr)
 }
 inline std::uint64_t to_id(const void* context) noexcept { return reinterpret_cast<std::uintptr_t>(context); }
 
-/// A line of the library's without what stands before it: time, process, level, function and line of its source.
+/// A log line of the library without its origin: time, process, level, function and line of the library's source.
 [[nodiscard]] inline std::string_view without_origin(std::string_view line) noexcept {
   const auto level = line.find(":ZOO_");
   const auto colon = level == std::string_view::npos ? level : line.find(": ", level + 1);
   return colon == std::string_view::npos ? line : line.substr(colon + 2);
 }
 
-/// The server's number as an error_code; 0 is success. It knows no positive ones: those would read as errors of our
-/// own.
+/// The server's number as an error_code; 0 is success. The server has no positive numbers: they would read as zklock's
+/// own errors.
 inline error_code from_rc(int rc) noexcept {
   if (rc == ZOK) return {};
   return rc > 0 ? make_error_code(Error::protocol_error) : make_error_code(static_cast<Error>(rc));

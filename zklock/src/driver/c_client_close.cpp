@@ -25,12 +25,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t reply_size = 20;  // of one without a body: length, xid, zxid, error
+constexpr std::size_t reply_size = 20;  // of a reply without a body: length, xid, zxid, error
 
-/// What the server has to say to the request to end the session, whose number we do not know; it says nothing after it.
-/// Any answer without a body reads the same. So a server that dies, or loses the link, between the answer to a delete
-/// made just before and this one is misunderstood, and what the session has stays for its time. Only the library knows
-/// how many answers are due before, and where in the stream they begin.
+/// Whether the bytes are the server's reply to the request to end the session. Its number is unknown, but the server
+/// sends nothing after it. Any reply without a body looks the same. So there is a wrong result if a server stops, or
+/// loses the link, after the reply to a delete made just before and before this one: then the session's nodes stay
+/// until the session timeout has passed. Only the library knows how many replies are due before, and where in the
+/// stream they begin.
 bool is_acknowledgement(const std::array<unsigned char, reply_size>& reply) {
   const bool has_no_body = reply[0] == 0 && reply[1] == 0 && reply[2] == 0 && reply[3] == 16;
   const bool answers_a_request = reply[4] < 0x80;  // events and pings have negative numbers
@@ -38,10 +39,10 @@ bool is_acknowledgement(const std::array<unsigned char, reply_size>& reply) {
          std::all_of(reply.begin() + 16, reply.end(), [](auto b) { return b == 0; });
 }
 
-/// Reads what the server still sends until it ends the connection, as it does when it has ended the session: true if
-/// the last it said is that. A socket that is closed with something unread resets the connection, and the request to
-/// end the session is lost with whatever the server has not read by then (125).
-bool see_off(int socket, Clock::time_point deadline) {
+/// Reads until the server ends the connection, as it does when it has ended the session. True if its last reply
+/// acknowledges the end. The socket is read to its end because closing it with unread bytes resets the connection: then
+/// the request to end the session is lost with everything else that the server has not read [F125].
+bool drain_until_eof(int socket, Clock::time_point deadline) {
   std::array<unsigned char, reply_size> last{};
   std::array<unsigned char, 65536> answers{};
   for (;;) {
@@ -59,8 +60,8 @@ bool see_off(int socket, Clock::time_point deadline) {
 
 using EventDescriptor = asio::posix::basic_stream_descriptor<asio::any_io_executor>;
 
-/// Asio may wake a wait that nothing has happened for: an event of a descriptor closed before, in whose place it keeps
-/// this one. So what has happened is read, not believed.
+/// Asio may wake a wait without a cause: by an event of a descriptor that was closed before, and whose internal state
+/// Asio uses again for this one. So the eventfd is read to find out.
 void when_signalled(std::shared_ptr<EventDescriptor> descriptor, std::function<void()> action) {
   EventDescriptor& awaited = *descriptor;
   awaited.async_wait(asio::posix::descriptor_base::wait_read, [descriptor = std::move(descriptor),
@@ -72,8 +73,8 @@ void when_signalled(std::shared_ptr<EventDescriptor> descriptor, std::function<v
   });
 }
 
-/// Waits for the server, so it has a thread to itself. The thread touches neither the driver nor its executor, which
-/// may be gone by then: it writes to an eventfd that the driver waits on.
+/// Waits for the server, so it has its own thread. The thread touches neither the driver nor its executor, which may be
+/// gone by then: it writes to an eventfd that the driver waits for.
 void close_elsewhere(std::function<void()> close, asio::any_io_executor executor, std::function<void()> closed) {
   const int done = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   const int signal = ::fcntl(done, F_DUPFD_CLOEXEC, 0);
@@ -88,7 +89,7 @@ void close_elsewhere(std::function<void()> close, asio::any_io_executor executor
   const BlockSignals blocked;
   auto close_and_tell = [close = std::move(close), signal]() mutable {
     close();
-    close = {};  // before the driver hears of it
+    close = {};  // before the driver is told
     ::eventfd_write(signal, 1);
     ::close(signal);
   };
@@ -109,55 +110,55 @@ struct CClientDriver::Farewell {
   Farewell(const Farewell&) = delete;
   Farewell& operator=(const Farewell&) = delete;
 
-  const int socket;  // another descriptor of the library's, if the server is to be heard to its end, or -1
+  const int socket;  // a duplicate of the library's socket, to be read to its end, or -1
   std::atomic<bool> heard{false};
 };
 
 void CClientDriver::close(CloseMode mode, error_code reason, std::function<void()> closed) {
   if (closed) when_closed_.push_back(std::move(closed));
   if (!end_) end(reason);
-  poke();  // what has ended is to be delivered
+  wake();  // delivers the requests that ended
   if (mode == CloseMode::graceful) hurry();
   if (closing_ == Closing::done) return asio::post(executor_, [self = shared_from_this()] { self->finish(); });
   if (closing_ == Closing::telling) return mode == CloseMode::abortive ? cut_short() : void();
   closing_ = Closing::looking;
   const bool has_session = credentials_.id != 0 && !stopped_;
-  if (mode == CloseMode::abortive || !has_session) return let_go(CloseMode::abortive);
-  if (connected()) return let_go(CloseMode::graceful);
+  if (mode == CloseMode::abortive || !has_session) return close_handle(CloseMode::abortive);
+  if (connected()) return close_handle(CloseMode::graceful);
 }
 
 void CClientDriver::abandon() {
   if (!end_) end(make_error_code(Error::closing));
-  readiness_.shut_down();  // else our destructor waits for the server (124)
+  readiness_.shut_down();  // or the destructor waits for the server [F124]
   stop();
   close_limit_.cancel();
   while (!inbox_.empty()) deliver();
   when_closed_.clear();
 }
 
-/// Gives the handle back to the library.
-void CClientDriver::let_go(CloseMode mode) {
+/// Returns the handle to the library.
+void CClientDriver::close_handle(CloseMode mode) {
   const bool tells = mode == CloseMode::graceful && connected();
-  if (!tells) close_by_ = Clock::now();  // nobody is looked for any more
+  if (!tells) close_by_ = Clock::now();  // no further search for a server
   farewell_ = std::make_shared<Farewell>(tells ? readiness_.duplicate() : -1);
   if (mode == CloseMode::abortive) readiness_.shut_down();
   stop();
   closing_ = Closing::telling;
-  auto closed = [self = shared_from_this()] { self->on_let_go(); };
+  auto closed = [self = shared_from_this()] { self->on_handle_closed(); };
   zhandle_t* handle = std::exchange(handle_, nullptr);
   if (!handle) return asio::post(executor_, std::move(closed));
   auto close = [handle, farewell = farewell_, multis = std::move(unanswered_multis_)] {
     const auto deadline = Clock::now() + zklock::close_limit;
     zookeeper_close(handle);
-    if (farewell->socket >= 0) farewell->heard = see_off(farewell->socket, deadline);
+    if (farewell->socket >= 0) farewell->heard = drain_until_eof(farewell->socket, deadline);
   };
   unanswered_multis_.clear();
   close_elsewhere(std::move(close), executor_, std::move(closed));
 }
 
-/// A connection that was lost before the server's answer says nothing about the session: by its number it is looked for
-/// again.
-void CClientDriver::on_let_go() {
+/// If the connection was lost before the server's reply, the state of the session is unknown: the driver connects again
+/// and looks for it by its id.
+void CClientDriver::on_handle_closed() {
   const bool heard = std::exchange(farewell_, nullptr)->heard;
   if (heard || Clock::now() >= close_by_) return finish();
   closing_ = Closing::looking;
@@ -166,10 +167,10 @@ void CClientDriver::on_let_go() {
   connecting_since_ = Clock::time_point::max();
   armed_state_ = 0;
   back_off(HandshakeLimit::Failure::other);
-  poke();
+  wake();
 }
 
-/// There is a time to be done now: no pause that has grown, and no patience with one server, may take all of it.
+/// Sets a limit for the close: no back-off, and no handshake with one server, may take all of it.
 void CClientDriver::hurry() {
   if (hurries()) return;
   failures_ = 0;
@@ -182,7 +183,7 @@ void CClientDriver::hurry() {
 }
 
 void CClientDriver::cut_short() {
-  if (closing_ == Closing::looking) return let_go(CloseMode::abortive);
+  if (closing_ == Closing::looking) return close_handle(CloseMode::abortive);
   close_by_ = Clock::now();
   if (farewell_ && farewell_->socket >= 0) ::shutdown(farewell_->socket, SHUT_RDWR);
 }
@@ -190,7 +191,7 @@ void CClientDriver::cut_short() {
 void CClientDriver::finish() {
   closing_ = Closing::done;
   close_limit_.cancel();
-  if (!inbox_.empty())  // first what has ended
+  if (!inbox_.empty())  // the ended requests first
     return asio::post(executor_, [self = shared_from_this()] {
       self->deliver();
       self->finish();

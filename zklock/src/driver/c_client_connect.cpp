@@ -1,8 +1,8 @@
-// Where the driver connects, and how soon it tries again.
+// Chooses the server to connect to, and when to try again.
 #include "c_client_calls.hpp"
 #include "c_client_driver.hpp"
 
-#include <zklock/detail/random.hpp>
+#include <zklock/recipe_kit/random.hpp>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <spdlog/spdlog.h>
@@ -27,21 +27,21 @@ std::string joined(const std::vector<std::string>& addresses) {
 
 }  // namespace
 
-/// Fails only when the process is out of memory or descriptors, which may pass.
+/// Fails only when the process is out of memory or descriptors, which may be temporary.
 void CClientDriver::open() {
   assert(readable == ZOOKEEPER_READ && writable == ZOOKEEPER_WRITE);
   servers_changed_ = false;
   const CallScope scope{this};
-  zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);  // the whole process's, so not one client's to choose
+  zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);  // the level is the whole process's, so no client may choose it
   addresses_ = odd_list(options_.servers, random_bits());
-  clientid_t session{.client_id = credentials_.id, .passwd = {}};  // of a session that is to be closed
+  clientid_t session{.client_id = credentials_.id, .passwd = {}};  // for a session that is to be closed
   std::copy(credentials_.password.begin(), credentials_.password.end(), std::begin(session.passwd));
   handle_ = zookeeper_init2(joined(addresses_).c_str(), &Callbacks::on_session,
                             static_cast<int>(options_.session_timeout.count()), session.client_id ? &session : nullptr,
                             nullptr, ZOO_NO_LOG_CLIENTENV, &Callbacks::log);
   if (!handle_) return;
-  zoo_set_servers_resolution_delay(handle_, -1);  // else each turn looks names up (120)
-  for (const AuthInfo& auth : options_.auth)      // before the first connection: later it may corrupt the stream (131)
+  zoo_set_servers_resolution_delay(handle_, -1);  // or each iteration looks names up [F120]
+  for (const AuthInfo& auth : options_.auth)      // before the first connection: later it may corrupt the stream [F131]
     zoo_add_auth(handle_, auth.scheme.c_str(), auth.credential.data(), static_cast<int>(auth.credential.size()),
                  nullptr, nullptr);
 }
@@ -52,10 +52,10 @@ void CClientDriver::set_servers(std::vector<std::string> servers) {
   servers_changed_ = true;
   if (!stopped_ && connected() && std::ranges::find(options_.servers, connected_server()) == options_.servers.end())
     readiness_.shut_down();
-  poke();
+  wake();
 }
 
-/// "address:port" of the server that we are connected to.
+/// "address:port" of the connected server.
 std::string CClientDriver::connected_server() const {
   asio::ip::tcp::endpoint peer;
   auto size = static_cast<socklen_t>(peer.capacity());
@@ -64,20 +64,20 @@ std::string CClientDriver::connected_server() const {
   return peer.address().to_string() + ":" + std::to_string(peer.port());
 }
 
-/// Nothing is gained by giving up an attempt at a server that is in the new list, too.
+/// An attempt at a server that is also in the new list need not be given up.
 bool CClientDriver::tries_listed_server() const {
   return connecting() && std::ranges::find(options_.servers, current_server()) != options_.servers.end();
 }
 
-/// "address:port" of the server that is tried. The library writes it into a buffer that all its handles share.
+/// "address:port" of the server that is being tried. The library writes it into a buffer that all its handles share.
 std::string CClientDriver::current_server() const {
   const CallScope nobody_is_called{nullptr};
   const char* server = zoo_get_current_server(handle_);
   return server ? server : "";
 }
 
-/// The library does nothing about a list of the same addresses with other ports (119), so it is led over a list that
-/// has none of them; nothing is connected meanwhile.
+/// The library ignores a list of the same addresses with other ports [F119]. So it first gets a list that has none of
+/// them; it does not connect meanwhile.
 void CClientDriver::move_to_new_servers() {
   servers_changed_ = false;
   const CallScope scope{this};
@@ -93,14 +93,14 @@ void CClientDriver::back_off(HandshakeLimit::Failure failure) {
   not_before_ = Clock::now() + wait_to_connect(++failures_, jitter, time_to_connect(), random_bits());
 }
 
-/// What pauses and patience are a part of.
+/// The time of which back-off and handshake limits are fractions.
 Clock::duration CClientDriver::time_to_connect() const {
   return hurries() ? std::min<Clock::duration>(session_timeout_, close_limit) : session_timeout_;
 }
 
 Clock::duration CClientDriver::connect_limit() const { return handshake_.limit(time_to_connect(), addresses_.size()); }
 
-/// What follows from our giving up a handshake, and that there is a pause, is no cause.
+/// The message that follows when the driver gives up a handshake is not a cause, and neither is that of a back-off.
 void CClientDriver::note_trouble(std::string_view cause) {
   if (!options_.on_trouble || cause.starts_with("Delaying connection") || std::exchange(gave_up_handshake_, false))
     return;

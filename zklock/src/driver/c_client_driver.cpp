@@ -20,8 +20,8 @@ thread_local CClientDriver* CClientDriver::current_ = nullptr;
 
 namespace {
 
-constexpr int packets_per_turn = 64;
-constexpr std::size_t events_per_turn = 64;
+constexpr int packets_per_iteration = 64;
+constexpr std::size_t events_per_iteration = 64;
 
 }  // namespace
 
@@ -36,29 +36,28 @@ CClientDriver::CClientDriver(asio::any_io_executor executor, DriverOptions optio
 
 CClientDriver::~CClientDriver() {
   if (!handle_) return;
-  readiness_.shut_down();  // so that the close cannot wait for the server (124)
+  readiness_.shut_down();  // so that the close cannot wait for the server [F124]
   const CallScope nobody_is_called{nullptr};
   zookeeper_close(handle_);
 }
 
 void CClientDriver::start(std::weak_ptr<LinkListener> listener) {
   listener_ = std::move(listener);
-  poke();
+  wake();
 }
 
 bool CClientDriver::connected() const { return handle_ && zoo_state(handle_) == ZOO_CONNECTED_STATE; }
 
 // ---- the loop
-// ------------------------------------------------------------------------------------------------------------
 
-/// A call made outside a turn may have queued a request or lost the socket: have a turn soon.
-void CClientDriver::poke() {
-  if (std::exchange(poked_, true)) return;
+/// A call outside an iteration may have queued a request or lost the socket: posts an iteration.
+void CClientDriver::wake() {
+  if (std::exchange(woken_, true)) return;
   asio::post(executor_, [self = shared_from_this()] {
-    self->poked_ = false;
+    self->woken_ = false;
     self->observe();
     self->deliver();
-    self->turn();
+    self->iterate();
   });
 }
 
@@ -70,10 +69,10 @@ void CClientDriver::ready(int bits, HandshakeLimit::Failure failure) {
   observe();
   if (failed) back_off(failure);
   deliver();
-  turn();
+  iterate();
 }
 
-/// Reads what is there, up to a limit, packet by packet.
+/// Reads what has arrived, up to a limit, packet by packet.
 int CClientDriver::process(int bits) {
   const CallScope scope{this};
   int rc = ZOK;
@@ -82,21 +81,21 @@ int CClientDriver::process(int bits) {
     const bool ping_reply = !pings_.empty() && at_ping_reply();
     rc = zookeeper_process(handle_, bits);
     if (rc == ZOK && ping_reply) {
-      contact_.add(pings_.front());
+      ack_.add(pings_.front());
       pings_.pop_front();
     }
     bits = readable;  // each call reads one packet at most
-  } while (rc == ZOK && ++packets < packets_per_turn);
+  } while (rc == ZOK && ++packets < packets_per_iteration);
   return rc;
 }
 
-/// The library does not say when a ping is answered: look at what it is about to read.
+/// The library does not report the reply to a ping, so this looks at the bytes that it is about to read.
 bool CClientDriver::at_ping_reply() const {
   constexpr std::array<unsigned char, 8> ping_reply{0, 0, 0, 16, 0xff, 0xff, 0xff, 0xfe};  // its length, its xid -2
   return readiness_.peek<ping_reply.size()>() == ping_reply;
 }
 
-void CClientDriver::turn() {
+void CClientDriver::iterate() {
   readiness_.uncork();
   if (stopped_) return;
   if (Clock::now() < not_before_) return schedule(not_before_);
@@ -117,12 +116,12 @@ void CClientDriver::turn() {
   const int rc = ask_interest(socket, interest, due);
   observe();
   if (stopped_) return;
-  if (rc != ZOK) {  // the outputs mean nothing (121)
+  if (rc != ZOK) {  // the outputs are undefined [F121]
     back_off(HandshakeLimit::Failure::other);
     schedule(not_before_);
   } else {
     const int state = zoo_state(handle_);
-    // A new socket passes through other states, and through a call of interest, before the state is CONNECTED again.
+    // A new socket passes through other states, and a call of zookeeper_interest, before the state is CONNECTED again.
     const bool unchanged = state == ZOO_CONNECTED_STATE && armed_state_ == ZOO_CONNECTED_STATE;
     armed_state_ = state;
     if (socket < 0) {
@@ -132,11 +131,11 @@ void CClientDriver::turn() {
     }
     schedule(connecting() ? std::min(due, connecting_since_ + connect_limit()) : due);
   }
-  if (!inbox_.empty() || !states_.empty()) poke();  // callbacks ran inside interest
+  if (!inbox_.empty() || !states_.empty()) wake();  // callbacks ran inside zookeeper_interest
   stay_awake();
 }
 
-/// An executor that has something to do looks at its sockets without waiting.
+/// An executor that has work to do checks its sockets without waiting.
 void CClientDriver::stay_awake() {
   if (awake_ || requests_.size() == 0 || Clock::now() >= last_sent_ + options_.busy_poll) return;
   awake_ = true;
@@ -147,7 +146,7 @@ void CClientDriver::stay_awake() {
 }
 
 /// The library sends its ping inside this call, once a third of the session timeout has passed without a request, and
-/// if no answer is awaited.
+/// if no reply is due.
 int CClientDriver::ask_interest(int& socket, int& interest, Clock::time_point& due) {
   timeval wait{0, 0};
   const auto now = Clock::now();
@@ -162,11 +161,11 @@ int CClientDriver::ask_interest(int& socket, int& interest, Clock::time_point& d
   return rc;
 }
 
-/// Derives the link's state from the library's, which changes also without an event (117).
+/// Derives the link's state from the library's, which also changes without an event [F117].
 void CClientDriver::observe() {
   if (stopped_ || !handle_) return;
   const int state = zoo_state(handle_);
-  if (is_unrecoverable(handle_)) return die(state);
+  if (is_unrecoverable(handle_)) return on_terminated(state);
   const auto handshake_began = connecting_since_;
   if (state != ZOO_CONNECTING_STATE && state != ZOO_ASSOCIATING_STATE) {
     connecting_since_ = Clock::time_point::max();
@@ -182,7 +181,7 @@ void CClientDriver::observe() {
   pings_.clear();
   if (link != LinkState::connected) return;
   note_sent(Clock::now());
-  if (handshake_began != Clock::time_point::max()) contact_.add_handshake(handshake_began);
+  if (handshake_began != Clock::time_point::max()) ack_.add_handshake(handshake_began);
   failures_ = 0;
   handshake_.on_connected();
   not_before_ = {};
@@ -190,31 +189,31 @@ void CClientDriver::observe() {
   credentials_.id = id->client_id;
   std::copy(std::begin(id->passwd), std::end(id->passwd), credentials_.password.begin());
   session_timeout_ = std::chrono::milliseconds{zoo_recv_timeout(handle_)};
-  if (closing_ == Closing::looking) let_go(CloseMode::graceful);
+  if (closing_ == Closing::looking) close_handle(CloseMode::graceful);
 }
 
-/// Hands over what the callbacks have queued. A turn follows, so requests made in here need no poke; if a handler
-/// throws, the poke stands in for that turn.
+/// Delivers what the callbacks have queued. An iteration follows, so requests made in here need no wake. If a handler
+/// throws, a wake replaces that iteration.
 void CClientDriver::deliver() {
   struct Guard {
     CClientDriver& driver;
     bool done = false;
     ~Guard() {
       driver.delivering_ = false;
-      if (!done) driver.poke();
+      if (!done) driver.wake();
     }
   } guard{*this};
   delivering_ = true;
   const auto listener = listener_.lock();
-  if (const Contact contact = std::exchange(contact_, {}); listener && !contact.is_empty())
-    listener->on_contact(contact);
+  if (const ServerAck ack = std::exchange(ack_, {}); listener && !ack.is_empty()) listener->on_server_ack(ack);
   while (!states_.empty()) {
     const LinkState state = states_.front();
     states_.pop_front();
     if (listener) listener->on_link_state(state);
   }
-  // The rest, and what is queued meanwhile, waits for the next turn: nobody can keep us here, nor can a crowd.
-  for (std::size_t left = std::min(inbox_.size(), events_per_turn); left > 0 && !inbox_.empty(); --left) {
+  // The rest, and what is queued meanwhile, waits for the next iteration: neither a handler nor many events can block
+  // it.
+  for (std::size_t left = std::min(inbox_.size(), events_per_iteration); left > 0 && !inbox_.empty(); --left) {
     Event event = std::move(inbox_.front());
     inbox_.pop_front();
     if (event.sink) {
@@ -223,19 +222,19 @@ void CClientDriver::deliver() {
       event.watch->on_watch_event(event.reply.error, event.type);
     }
   }
-  if (!inbox_.empty()) poke();
+  if (!inbox_.empty()) wake();
   drop_unused_watches();
   guard.done = true;
 }
 
-/// The session is over: the library will do no more with this handle (4.6 of docs/driver.md).
-void CClientDriver::die(int rc) {
+/// The session is over: the library does nothing more with this handle (docs/driver.md 4.6).
+void CClientDriver::on_terminated(int rc) {
   const bool refused = rc == ZOO_AUTH_FAILED_STATE;
   states_.push_back(refused ? LinkState::auth_failed : LinkState::expired);
   if (!end_) end(make_error_code(refused ? Error::auth_failed : Error::session_expired));
   stop();
-  poke();
-  if (closing_ == Closing::looking) let_go(CloseMode::abortive);  // nothing is left to close at the server
+  wake();
+  if (closing_ == Closing::looking) close_handle(CloseMode::abortive);  // there is nothing left to close at the server
 }
 
 void CClientDriver::stop() {
@@ -246,10 +245,9 @@ void CClientDriver::stop() {
 }
 
 // ---- time
-// ----------------------------------------------------------------------------------------------------------------
 
-/// Re-arms only for an earlier time; a timer that fires too early looks at `due_` and sleeps on: one system call less a
-/// turn.
+/// Re-arms only for an earlier time. A timer that fires too early checks `due_` and waits again. That saves a system
+/// call per iteration.
 void CClientDriver::schedule(Clock::time_point due) {
   due_ = due;
   if (timer_at_ <= due_) return;
@@ -265,7 +263,7 @@ void CClientDriver::on_timer() {
   if (stopped_) return;
   if (Clock::now() < due_) return schedule(due_);
   deliver();
-  turn();
+  iterate();
 }
 
 }  // namespace zklock

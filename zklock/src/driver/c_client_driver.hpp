@@ -1,13 +1,13 @@
 // The driver over the single-threaded ZooKeeper C client. The only part of zklock that knows it.
 //
-// The library's event-loop contract is in docs/driver.md; numbers in comments are those of docs/faults.md.
+// The library's event-loop contract is in docs/driver.md. [F118] is fault 118 of docs/faults.md.
 #pragma once
 
 #include "connect_policy.hpp"
 #include "driver.hpp"
 #include "log_limit.hpp"
 #include "readiness.hpp"
-#include "registry.hpp"
+#include "slot_map.hpp"
 #include "watch_table.hpp"
 
 #include <algorithm>
@@ -37,6 +37,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   void set_servers(std::vector<std::string> servers) override;
   [[nodiscard]] SessionCredentials credentials() const override { return credentials_; }
   [[nodiscard]] std::chrono::milliseconds session_timeout() const override { return session_timeout_; }
+  [[nodiscard]] std::size_t watches() const override { return watches_.size(); }
 
  private:
   struct Pending {
@@ -53,11 +54,11 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
     std::shared_ptr<WatchSink> watch;
     WatchEventType type{};
   };
-  struct Callbacks;  // what the library calls
-  struct Farewell;   // what is shared with the thread that closes
+  struct Callbacks;  // the library's callbacks
+  struct Farewell;   // shared with the thread that closes
   class CallScope;   // around each call into the library
 
-  // requests (c_client_requests.cpp)
+  // requests (c_client_requests.cpp; log_line and write_log: c_client_callbacks.cpp)
   error_code send(Request& request, RequestId id, WatchTable::Id watch_entry);
   int call(Request& request, RequestId id, WatchTable::Id watch_entry);
   int call_create(const Request& request, void* context);
@@ -74,19 +75,19 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   void write_log() noexcept;
 
   // the end (c_client_close.cpp)
-  void let_go(CloseMode mode);
-  void on_let_go();
+  void close_handle(CloseMode mode);
+  void on_handle_closed();
   void hurry();
   void cut_short();
   void finish();
 
-  // the loop (c_client_driver.cpp)
+  // the loop (c_client_driver.cpp), the handle and its servers (c_client_connect.cpp)
   void open();
-  void poke();
+  void wake();
   void ready(int bits, HandshakeLimit::Failure failure = HandshakeLimit::Failure::other);
   int process(int bits);
   [[nodiscard]] bool at_ping_reply() const;
-  void turn();
+  void iterate();
   int ask_interest(int& socket, int& interest, Clock::time_point& due);
   [[nodiscard]] bool tries_listed_server() const;
   void move_to_new_servers();
@@ -95,7 +96,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   void stop();
   void observe();
   void deliver();
-  void die(int rc);
+  void on_terminated(int rc);
   void back_off(HandshakeLimit::Failure failure);
   bool connect_is_overdue();
   void note_trouble(std::string_view cause);
@@ -113,50 +114,51 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
 
   asio::any_io_executor executor_;
   DriverOptions options_;
-  std::vector<std::string> addresses_;  // the library's: those of the options, and one more if they are even
+  std::vector<std::string> addresses_;  // the library's list: that of the options, and one more if their number is even
   bool servers_changed_ = false;
   std::weak_ptr<LinkListener> listener_;
   _zhandle* handle_ = nullptr;
   SessionCredentials credentials_;
   std::chrono::milliseconds session_timeout_;
 
-  Registry<Pending> requests_;
-  Registry<WatchTable::Place> removals_;
-  std::vector<std::shared_ptr<MultiCall>> unanswered_multis_;  // the library writes into them until it has let go
+  SlotMap<Pending> requests_;
+  SlotMap<WatchTable::Place> removals_;
+  std::vector<std::shared_ptr<MultiCall>> unanswered_multis_;  // the library writes into them until it is closed
   WatchTable watches_;
   std::vector<WatchTable::Id> unused_watches_;
   std::deque<Event> inbox_;
   std::deque<LinkState> states_;
   LinkState link_ = LinkState::disconnected;
   LogLimit log_limit_;
-  std::vector<std::string> log_lines_;  // of the library's, to be written when its call has returned
+  std::vector<std::string> log_lines_;  // the library's, written after its call has returned
 
   SocketReadiness readiness_;
   int armed_state_ = 0;
   Timer timer_;
   Clock::time_point timer_at_ = Clock::time_point::max();
   Clock::time_point due_ = Clock::time_point::max();
-  Clock::time_point not_before_{};  // the back-off: no connection attempt earlier
+  Clock::time_point not_before_{};  // the back-off: no connection attempt before this time
   Clock::time_point connecting_since_ = Clock::time_point::max();
   int failures_ = 0;
   bool gave_up_handshake_ = false;
   HandshakeLimit handshake_;
 
-  // What the server is known to have heard from us: when it was sent.
+  // When the last request was sent that the server has certainly received.
   Clock::time_point last_sent_{};
-  std::deque<Clock::time_point> pings_;  // under way: when each was sent, at the earliest
-  Contact contact_;                      // to be reported
+  std::deque<Clock::time_point> pings_;  // under way: the earliest time at which each was sent
+  ServerAck ack_;                        // not reported yet
 
-  bool poked_ = false;
+  bool woken_ = false;
   bool awake_ = false;
   bool delivering_ = false;
-  error_code end_{};      // no more requests; they complete with it
-  bool stopped_ = false;  // no more turns
+  error_code end_{};      // no more requests: they complete with this error
+  bool stopped_ = false;  // no more iterations
 
-  // While it closes it looks for a server, tells it, and looks again if it has not been heard, until the time is up.
+  // While closing, it looks for a server, tells it, and looks again if it gets no acknowledgement, until the time is
+  // up.
   enum class Closing { not_yet, looking, telling, done };
   Closing closing_ = Closing::not_yet;
-  std::shared_ptr<Farewell> farewell_;  // while it tells
+  std::shared_ptr<Farewell> farewell_;  // while it tells the server
   Clock::time_point close_by_ = Clock::time_point::max();
   Timer close_limit_;
   std::vector<std::function<void()>> when_closed_;

@@ -56,7 +56,8 @@ int MultiCall::submit(zhandle_t* handle, void_completion_t completion, const voi
   return zoo_amulti(handle, static_cast<int>(ops_.size()), ops_.data(), results_.data(), completion, context);
 }
 
-/// Of a failed transaction the server names the part that failed; those before it have no error, those after it -2.
+/// For a failed transaction the server names the part that failed; the parts before it have no error, those after it
+/// -2.
 Reply MultiCall::to_reply(int rc) const {
   Reply reply{.error = from_rc(rc)};
   const bool refused = rc != ZOK && outcome_of(reply.error) == Outcome::not_applied;

@@ -1,4 +1,4 @@
-// A transaction, in the C client's terms.
+// A transaction in the C client's types.
 #pragma once
 
 #include "driver.hpp"
@@ -11,7 +11,7 @@
 
 namespace zklock {
 
-/// An ACL, in the C client's terms. Points into the Acl it was made of.
+/// An ACL in the C client's types. Points into the Acl from which it was made.
 class NativeAcl {
  public:
   explicit NativeAcl(const Acl& acl);
@@ -26,8 +26,8 @@ class NativeAcl {
 
 [[nodiscard]] Stat to_stat(const ::Stat& stat);
 
-/// What the library reads from and writes into while a transaction is under way, so that it must outlive the answer, or
-/// the handle.
+/// The memory that the library reads and writes while a transaction is under way. It must exist until the reply has
+/// come or the handle is closed.
 class MultiCall {
  public:
   explicit MultiCall(std::vector<Request> parts);
@@ -35,7 +35,7 @@ class MultiCall {
   MultiCall& operator=(const MultiCall&) = delete;
 
   int submit(zhandle_t* handle, void_completion_t completion, const void* context);
-  /// After the completion with `rc`.
+  /// To be called after the completion with `rc`.
   [[nodiscard]] Reply to_reply(int rc) const;
 
  private:

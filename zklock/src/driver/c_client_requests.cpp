@@ -1,4 +1,4 @@
-// Requests on their way in, replies and watch events on their way out.
+// Sends requests; queues replies and watch events.
 #include "c_client_calls.hpp"
 #include "c_client_driver.hpp"
 #include "c_client_multi.hpp"
@@ -18,8 +18,7 @@ WatchKind watch_kind(Operation operation) {
 
 }  // namespace
 
-// ---- in
-// ------------------------------------------------------------------------------------------------------------------
+// ---- requests
 
 Driver::RequestId CClientDriver::submit(Request request, std::shared_ptr<ReplySink> sink,
                                         std::shared_ptr<WatchSink> watch) {
@@ -28,15 +27,15 @@ Driver::RequestId CClientDriver::submit(Request request, std::shared_ptr<ReplySi
   const RequestId id = requests_.add({request.operation, std::move(sink), std::move(watch), entry, Clock::now(), {}});
   const error_code refused = affordable ? send(request, id, entry) : make_error_code(Error::too_many_watches);
   if (refused) answer(id, Reply{.error = refused});
-  if (!delivering_) poke();
+  if (!delivering_) wake();
   return id;
 }
 
 error_code CClientDriver::send(Request& request, RequestId id, WatchTable::Id watch_entry) {
   if (end_) return end_;
-  // The library would keep it for later, and might then not know what became of it.
+  // The library would keep it for later, and might then not know its outcome.
   if (!connected()) return make_error_code(Error::not_connected);
-  readiness_.cork();  // a turn follows, in which it is let go
+  readiness_.cork();  // uncorked in the iteration that follows
   const int rc = call(request, id, watch_entry);
   if (rc == ZOK) note_sent(requests_.find(id)->sent);
   return from_rc(rc);
@@ -66,7 +65,7 @@ int CClientDriver::call(Request& request, RequestId id, WatchTable::Id watch_ent
     }
     case Operation::sync: return zoo_async(handle_, path, &Callbacks::on_sync, context);
     case Operation::multi: return call_multi(request, id);
-    case Operation::check: break;  // never alone
+    case Operation::check: break;  // only as a part of a multi
   }
   return ZBADARGUMENTS;
 }
@@ -85,7 +84,7 @@ int CClientDriver::call_multi(Request& request, RequestId id) {
   return multi->submit(handle_, &Callbacks::on_multi, to_context(id));
 }
 
-/// The slot stays until the reply has come, which decides whether there is a watch to give up (20).
+/// The slot stays until the reply has come, which shows whether there is a watch to give up [F20].
 void CClientDriver::forget(RequestId id) {
   if (Pending* pending = requests_.find(id)) {
     pending->sink.reset();
@@ -93,8 +92,7 @@ void CClientDriver::forget(RequestId id) {
   }
 }
 
-// ---- out
-// -----------------------------------------------------------------------------------------------------------------
+// ---- replies and events
 
 void CClientDriver::answer(RequestId id, Reply reply) {
   std::optional<Pending> pending = requests_.take(id);
@@ -107,11 +105,11 @@ void CClientDriver::answer(RequestId id, Reply reply) {
   if (pending->sink) inbox_.push_back({.sink = std::move(pending->sink), .reply = std::move(reply), .watch = {}});
 }
 
-/// The library calls back also for what it could not send, or has lost; only a server's own word proves a contact.
+/// The library also calls back for requests that it could not send or has lost; only a server's reply proves a contact.
 void CClientDriver::answer_from_server(RequestId id, Reply reply) {
   const Pending* pending = requests_.find(id);
-  if (pending && (!reply.error || outcome_of(reply.error) == Outcome::not_applied)) contact_.add(pending->sent);
-  if (pending && !reply.error && goes_to_leader(pending->operation)) contact_.add_acknowledged(pending->sent);
+  if (pending && (!reply.error || outcome_of(reply.error) == Outcome::not_applied)) ack_.add(pending->sent);
+  if (pending && !reply.error && goes_to_leader(pending->operation)) ack_.add_acknowledged(pending->sent);
   answer(id, std::move(reply));
 }
 
@@ -136,10 +134,9 @@ void CClientDriver::end(error_code reason) {
   unused_watches_.clear();
 }
 
-// ---- giving watches up
-// ---------------------------------------------------------------------------------------------------
+// ---- watches that are given up
 
-/// Its event may be in the inbox, among thousands: the sink knows that nobody wants it.
+/// The watch's event may be in the inbox, among thousands: the sink knows that it is not wanted.
 void CClientDriver::forget_watch(const WatchSink& watch) {
   if (const auto entry = watches_.forget(watch)) drop_watch(*entry);
 }
@@ -149,21 +146,21 @@ void CClientDriver::drop_unused_watches() {
     if (watches_.unused(entry)) drop_watch(entry);
 }
 
-/// Removing "all" watchers of the place is removing ours, the only one, and unlike removing one it also clears the
-/// server's entry (133). A read sent after this sets its watch after it, here and at the server, since both go in the
-/// order of the requests.
+/// Removing "all" watchers of the place removes zklock's, the only one. Unlike the removal of one watcher it also
+/// clears the server's entry [F133]. A read that is sent later sets its watch after the removal, in the library and at
+/// the server, since both follow the order of the requests.
 void CClientDriver::drop_watch(WatchTable::Id entry) {
   const std::optional<WatchTable::Place> place = watches_.end(entry);
   if (!place || stopped_ || !handle_) return;
   const ZooWatcherType type = place->kind == WatchKind::data ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD;
-  const int local = connected() ? 0 : 1;  // a reconnect sets only what the library still knows
+  const int local = connected() ? 0 : 1;  // a reconnect sets only the watches that the library still knows
   const CallScope scope{this};
   const RequestId removal = local ? 0 : removals_.add(*place);
   const int rc = zoo_aremove_all_watches(
       handle_, place->path.c_str(), type, local,
       reinterpret_cast<void_completion_t*>(local ? nullptr : &Callbacks::on_watch_removed), to_context(removal));
   if (rc != ZOK) removals_.take(removal);
-  if (!delivering_) poke();
+  if (!delivering_) wake();
 }
 
 void CClientDriver::removed_watch(RequestId removal, int rc) {

@@ -1,4 +1,4 @@
-// Where to connect next, how soon, and how long a server may take: decisions without I/O.
+// Decides, without I/O, where to connect next, how soon, and how long a server may take.
 #pragma once
 
 #include <zklock/clock.hpp>
@@ -10,24 +10,24 @@
 
 namespace zklock {
 
-/// The C client tries every second address of its list, and so never half of an even one (118): one address is
-/// repeated. It begins at a random place of the list, so the repeated one is drawn for each client; of two servers the
-/// first would otherwise get two thirds of all clients.
+/// The C client tries every second address of its list, and so never half of an even number of them [F118]: one address
+/// is repeated. The C client begins at a random place of the list, so the repeated address is drawn for each client; of
+/// two servers the first would otherwise get two thirds of all clients.
 [[nodiscard]] std::vector<std::string> odd_list(std::vector<std::string> servers, std::uint64_t random);
 
-/// The wait before the next attempt to connect, after `failures` in a row, a lost connection among them. The first is
-/// drawn from up to `jitter`, the others from the upper half of what grows from 20 ms to a tenth of the session timeout
-/// (81).
+/// The wait before the next attempt to connect, after `failures` in a row, of which a lost connection is one. The first
+/// wait is drawn from up to `jitter`. The others are drawn from the upper half of a range that grows from 20 ms to a
+/// tenth of the session timeout [F81].
 [[nodiscard]] Clock::duration wait_to_connect(int failures, Clock::duration jitter, Clock::duration session_timeout,
                                               std::uint64_t random);
 
-/// How long a server may take to finish the handshake before the next one is tried: at first so long that one round
-/// takes half of the session timeout, so that a server that says nothing does not cost the session (134). After each
-/// round in which nobody was quick enough it is twice as long, up to where the C client gives up by itself: servers
-/// that are slow are reached in the end.
+/// How long a server may take to finish the handshake before the next one is tried. At first one round of the servers
+/// takes half of the session timeout, so that a silent server does not cost the session [F134]. After each round in
+/// which no server was quick enough the limit doubles, up to the point where the C client gives up by itself. So slow
+/// servers are reached in the end.
 class HandshakeLimit {
  public:
-  /// `addresses`: as many as the C client has.
+  /// `addresses`: the number of addresses that the C client has.
   [[nodiscard]] Clock::duration limit(Clock::duration session_timeout, std::size_t addresses) const noexcept;
 
   enum class Failure { overdue, other };

@@ -1,14 +1,16 @@
-// The one seam to the world: requests, replies, watch events and session states.
+// The interface to the servers: requests, replies, watch events and session states.
 #pragma once
 
-#include "proof_of_life.hpp"
+#include "session_validity.hpp"
 
 #include <zklock/acl.hpp>
 #include <zklock/clock.hpp>
 #include <zklock/create_mode.hpp>
+#include <zklock/detail/initiate.hpp>
 #include <zklock/error.hpp>
-#include <zklock/session.hpp>
+#include <zklock/results.hpp>
 #include <zklock/stat.hpp>
+#include <zklock/watch_event.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -40,7 +42,7 @@ enum class Operation {
 
 [[nodiscard]] std::string_view to_string(Operation operation) noexcept;
 
-/// The leader has a part in what it answers: it is a write, or waits for one.
+/// Whether the leader takes part in the reply: the operation is a write, or waits for one.
 [[nodiscard]] constexpr bool goes_to_leader(Operation operation) noexcept {
   switch (operation) {
     case Operation::create:
@@ -58,7 +60,7 @@ enum class Operation {
   return false;
 }
 
-/// What to ask the server. Paths are the server's: chroot and namespace are already part of them.
+/// A request to the server. Paths are the server's: they include chroot and namespace.
 struct Request {
   Operation operation = Operation::sync;
   std::string path{};
@@ -66,11 +68,11 @@ struct Request {
   CreateMode mode = CreateMode::persistent;
   std::chrono::milliseconds ttl{0};
   std::int32_t version = -1;
-  Acl acl{};                     ///< of a create, never empty then; of a set_acl
-  std::vector<Request> parts{};  ///< of a multi
+  Acl acl{};                     ///< for a create (never empty then) or a set_acl
+  std::vector<Request> parts{};  ///< for a multi
 };
 
-/// What the server said. Which fields have a meaning follows from the operation; none has after an error.
+/// A reply of the server. The operation determines which fields have a meaning; after an error none has.
 struct Reply {
   error_code error;
   std::string path{};
@@ -78,8 +80,8 @@ struct Reply {
   std::vector<std::string> children{};
   Stat stat{};
   Acl acl{};
-  /// Of a multi, one for each part, with or without an error: paths of what was created, Stats of what was set, and in
-  /// a failed one the error of the part that failed, rolled_back of the others.
+  /// After a multi, one for each part, with or without an error: the paths of created nodes and the Stats of changed
+  /// nodes. In a failed multi, the error of the part that failed, and rolled_back for the others.
   std::vector<Reply> parts{};
 };
 
@@ -90,7 +92,7 @@ class ReplySink {
   virtual void on_reply(Reply& reply) = 0;
 };
 
-/// Receives one watch event, or the error that ended the session, at most; after the reply of the read that set the
+/// Receives at most one watch event, or the error that ended the session; after the reply of the read that set the
 /// watch.
 class WatchSink {
  public:
@@ -98,35 +100,36 @@ class WatchSink {
   virtual void on_watch_event(error_code error, WatchEventType event) = 0;
 };
 
-/// What the driver knows of the session. `expired` and `auth_failed` are final.
+/// The driver's view of the session. `expired` and `auth_failed` are final.
 enum class LinkState { disconnected, connected, read_only, expired, auth_failed };
 
 class LinkListener {
  public:
   virtual ~LinkListener() = default;
-  /// Called with each change, before the replies that the change caused.
+  /// Called at each change, before the replies that the change caused.
   virtual void on_link_state(LinkState state) = 0;
-  /// The servers have answered: they knew us alive when that was sent. Before the change of state, and before the
-  /// replies, that came with it.
-  virtual void on_contact(const Contact& contact) = 0;
+  /// The servers have answered: the session was alive when that request was sent. Called before the change of state and
+  /// the replies that came with it.
+  virtual void on_server_ack(const ServerAck& ack) = 0;
 };
 
 enum class CloseMode {
-  /// The servers are told, also if one must be found for that first; for five seconds at most. A later abortive
-  /// close cuts that short.
+  /// The servers are told, also if one must first be found; for five seconds at most. A later abortive close cuts this
+  /// short.
   graceful,
   abortive,  ///< the connection is cut; the server ends the session when its time is up
-  /// The session has been given up without the servers' word: it is looked for until it is closed at the server or
-  /// known to be over, so that its nodes stand in nobody's way. A later close in another mode cuts that short.
+  /// The client has given the session up although no server has ended it. The driver looks for it until it is closed at
+  /// the server or known to be over, so that its nodes do not block other clients. A later close in another mode cuts
+  /// this short.
   when_reachable
 };
 
-/// How long a graceful close may take: the C client's own takes 4.5 s at most, where there is a connection (124).
+/// How long a graceful close may take: the C client's own takes 4.5 s at most, where there is a connection [F124].
 inline constexpr std::chrono::seconds close_limit{5};
 
-/// One session's connection to the servers. It knows neither retries nor recipes.
+/// The connection of one session to the servers. It knows neither retries nor recipes.
 ///
-/// Threads: everything on the executor it was made with; it calls its listener and sinks there.
+/// Threads: only the executor with which it was made; it calls its listener and sinks there.
 class Driver {
  public:
   using RequestId = std::uint64_t;
@@ -135,32 +138,34 @@ class Driver {
 
   virtual void start(std::weak_ptr<LinkListener> listener) = 0;
 
-  /// Sends the request as soon as there is a connection. The sink hears of it exactly once, unless the request is
+  /// Sends the request as soon as there is a connection. The sink is called exactly once, unless the request is
   /// forgotten before, and never inside this call. A read with a watch sink sets a watch if it succeeds (an exists also
   /// if it finds no node).
   virtual RequestId submit(Request request, std::shared_ptr<ReplySink> sink, std::shared_ptr<WatchSink> watch = {}) = 0;
 
-  /// The sinks of the request will not be called any more. What it asked for may still be done.
+  /// The sinks of the request are not called any more. The server may still carry the request out.
   virtual void forget(RequestId id) = 0;
 
-  /// The sink's watch is given up, at the server too if nobody else uses it. What has happened already the sink may
-  /// still hear.
+  /// Gives the sink's watch up, also at the server if no other sink uses it. The sink may still get an event that has
+  /// already happened.
   virtual void forget_watch(const WatchSink& watch) = 0;
 
-  /// Ends the connection; requests not answered and watches not fired complete with `reason`. `closed` is called once
-  /// it is done.
+  /// Ends the connection. Requests without a reply, and watches that have not fired, complete with `reason`. `closed`
+  /// is called when it is done.
   virtual void close(CloseMode mode, error_code reason, std::function<void()> closed) = 0;
 
-  /// The executor has come to its end: closes abortively, and hands over what is under way within this call.
+  /// Called when the executor is being destroyed: closes abortively, and delivers what is under way within this call.
   virtual void abandon() = 0;
 
-  /// Where to connect from now on. A connection to a server that is not among them is given up; any other stays.
+  /// The servers to connect to from now on. A connection to any other server is given up.
   virtual void set_servers(std::vector<std::string> servers) = 0;
 
-  /// Who the session is, as of the last handshake.
+  /// The session's id and password, as of the last handshake.
   [[nodiscard]] virtual SessionCredentials credentials() const = 0;
   /// The session timeout that the server granted.
   [[nodiscard]] virtual std::chrono::milliseconds session_timeout() const = 0;
+  /// How many watches the session has, each counted once, whatever the number of its sinks.
+  [[nodiscard]] virtual std::size_t watches() const = 0;
 };
 
 struct DriverOptions {
@@ -171,11 +176,11 @@ struct DriverOptions {
   std::shared_ptr<spdlog::logger> logger{};
   std::chrono::microseconds busy_poll{};         ///< as ClientConfig's
   std::chrono::milliseconds reconnect_jitter{};  ///< as ClientConfig's
-  /// Hears, for people to read, why a connection was not made, or was lost. It may not call the driver.
+  /// Is told, for people to read, why a connection was not made or was lost. It must not call the driver.
   std::function<void(std::string)> on_trouble{};
 };
 
-/// Makes a driver that lives on a serial executor.
+/// Makes a driver that runs on a serial executor.
 using DriverFactory = std::function<std::shared_ptr<Driver>(asio::any_io_executor, DriverOptions)>;
 
 }  // namespace zklock

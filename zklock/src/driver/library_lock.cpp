@@ -13,7 +13,7 @@ std::mutex one_at_a_time;
 void before_fork() { one_at_a_time.lock(); }
 void after_fork() { one_at_a_time.unlock(); }
 
-/// At the program's start, so that no fork finds it half done.
+/// Registered at the program's start, so that no fork happens during the registration.
 [[maybe_unused]] const int registered = ::pthread_atfork(before_fork, after_fork, after_fork);
 
 }  // namespace

@@ -1,10 +1,10 @@
-// One call into the C client at a time, in the whole process.
+// Admits one call into the C client at a time, in the whole process.
 #pragma once
 
 namespace zklock {
 
-/// Held during a call, and by whoever forks, so that a child process does not find it held by a thread that it has not.
-/// Nothing of the caller's runs inside a call, so nobody forks there.
+/// Held during a call, and during a fork, so that a child process does not find it held by a thread that the child does
+/// not have. No code of the caller runs inside a call, so no fork happens there.
 ///
 /// Threads: any; does not nest.
 class LibraryLock {

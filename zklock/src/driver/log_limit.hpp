@@ -1,4 +1,4 @@
-// Lines of a log that may come in floods.
+// Limits log lines that may come in floods.
 #pragma once
 
 #include <zklock/clock.hpp>
@@ -8,7 +8,7 @@
 
 namespace zklock {
 
-/// Lets a few lines through at once, and then one in a while; counts those that it holds back.
+/// Admits a few lines at once, and then one per interval; counts the lines that it holds back.
 ///
 /// Threads: one at a time.
 class LogLimit {
@@ -16,9 +16,10 @@ class LogLimit {
   static constexpr int at_once = 4;
   static constexpr Clock::duration interval = std::chrono::seconds{10};
 
-  /// The line may be written: so many were held back since the last one. Nothing: this one is held back, too.
+  /// The line may be written; the result is the number of lines held back since the last one. Empty: hold this line
+  /// back.
   [[nodiscard]] std::optional<std::size_t> admit(Clock::time_point now) noexcept;
-  /// Those held back that no line has told of yet.
+  /// Returns the number of held-back lines that no line has reported yet, and resets it.
   [[nodiscard]] std::size_t take_held_back() noexcept;
 
  private:

@@ -18,8 +18,8 @@ struct SocketReadiness::Shared {
 
   Descriptor descriptor;
   std::function<void(int)> ready;
-  int waiting = 0;               // bits that a wait is under way for
-  std::uint64_t generation = 0;  // waits of an earlier socket carry an earlier one
+  int waiting = 0;               // the bits for which a wait is under way
+  std::uint64_t generation = 0;  // waits for an earlier socket carry an earlier generation
 };
 
 SocketReadiness::SocketReadiness(asio::any_io_executor executor, std::function<void(int)> ready)
@@ -34,7 +34,7 @@ void SocketReadiness::arm(int socket, int interest, bool unchanged) {
       ::fcntl(socket, F_SETFD, FD_CLOEXEC);  // the library does not set it
       boost::system::error_code out_of_descriptors;
       shared_->descriptor.assign(::fcntl(socket, F_DUPFD_CLOEXEC, 0), out_of_descriptors);
-      if (out_of_descriptors) return;  // the next turn tries again
+      if (out_of_descriptors) return;  // the next iteration tries again
       device_ = identity.st_dev;
       inode_ = identity.st_ino;
     }

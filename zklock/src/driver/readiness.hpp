@@ -16,12 +16,12 @@ namespace zklock {
 
 namespace asio = boost::asio;
 
-/// With the C client's numbers, ZOOKEEPER_WRITE and ZOOKEEPER_READ.
+/// The C client's numbers ZOOKEEPER_WRITE and ZOOKEEPER_READ.
 enum Readiness : int { writable = 1, readable = 2 };
 
-/// Waits on a duplicate of the library's socket, never on the socket itself: the library may close that inside any
-/// call, and its number may be somebody else's a moment later. The duplicate is replaced when the socket behind the
-/// number is another one.
+/// Waits for a duplicate of the library's socket, never for the socket itself. The library may close the socket inside
+/// any call, and its number may belong to another file a moment later. The duplicate is replaced when the number refers
+/// to another socket.
 ///
 /// Threads: the executor's.
 class SocketReadiness {
@@ -32,21 +32,21 @@ class SocketReadiness {
   SocketReadiness(const SocketReadiness&) = delete;
   SocketReadiness& operator=(const SocketReadiness&) = delete;
 
-  /// Waits for `interest`, a combination of Readiness. `unchanged`: the caller knows that it is the socket of the last
-  /// call.
+  /// Waits for `interest`, a combination of Readiness. `unchanged`: the caller knows that it is the same socket as in
+  /// the last call.
   void arm(int socket, int interest, bool unchanged);
   /// Forgets the socket. Waits under way do not call back.
   void disarm();
-  /// While it is corked what is sent waits in the kernel, and goes in as few packets as it can when it is uncorked;
-  /// after 200 ms anyway.
+  /// While corked, data wait in the kernel; uncorking sends them in as few packets as possible. The kernel sends them
+  /// after 200 ms in any case.
   void cork();
   void uncork();
-  /// Cuts the connection, so that the library finds it broken at its next look.
+  /// Cuts the connection; the library finds it broken at its next call.
   void shut_down();
-  /// A descriptor of the socket, the caller's to close; -1: there is none.
+  /// A duplicate of the socket, which the caller must close; -1 if there is no socket.
   [[nodiscard]] int duplicate() const;
 
-  /// The next bytes to be read, left where they are; zeros where there are none yet.
+  /// The next bytes to be read, which stay unread; zeros where none have arrived.
   template <std::size_t size>
   [[nodiscard]] std::array<unsigned char, size> peek() const {
     std::array<unsigned char, size> bytes{};
@@ -61,7 +61,7 @@ class SocketReadiness {
   void peek(unsigned char* bytes, std::size_t size) const;
   void set_cork(int on);
 
-  struct Shared;  // outlives us in the handlers of waits under way
+  struct Shared;  // outlives this object in the handlers of waits under way
   std::shared_ptr<Shared> shared_;
   int socket_ = -1;
   int corked_ = 0;

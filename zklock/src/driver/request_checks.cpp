@@ -6,7 +6,7 @@ namespace zklock {
 
 namespace {
 
-// What fits beside the server's marks in a node's owner field (EphemeralType of ZooKeeper 3.8).
+// The largest value that fits beside the server's marks in a node's owner field (EphemeralType of ZooKeeper 3.8).
 constexpr std::chrono::milliseconds longest_ttl{(std::int64_t{1} << 40) - 1};
 
 std::size_t size_of(const std::string& text) noexcept { return 4 + text.size(); }
@@ -35,12 +35,12 @@ std::size_t body_size(const Request& request) noexcept {
     case Operation::sync: return size_of(request.path);
     case Operation::multi: break;
   }
-  std::size_t size = part_header;  // the one that ends it
+  std::size_t size = part_header;  // the part that ends the multi
   for (const Request& part : request.parts) size += part_header + body_size(part);
   return size;
 }
 
-error_code find_fault_of_creation(const Request& request) noexcept {
+error_code validate_creation(const Request& request) noexcept {
   if (has_ttl(request.mode) != (request.ttl != std::chrono::milliseconds{0}))
     return make_error_code(Error::invalid_create_mode);
   if (request.ttl < std::chrono::milliseconds{0} || request.ttl > longest_ttl)
@@ -48,11 +48,11 @@ error_code find_fault_of_creation(const Request& request) noexcept {
   return {};
 }
 
-error_code find_fault_of_one(const Request& request) noexcept {
+error_code validate_one(const Request& request) noexcept {
   if (has_path_flaw(request)) return make_error_code(Error::invalid_path);
   const bool has_acl = request.operation == Operation::create || request.operation == Operation::set_acl;
-  if (has_acl && !find_acl_flaw(request.acl).empty()) return make_error_code(Error::invalid_acl);
-  return request.operation == Operation::create ? find_fault_of_creation(request) : error_code{};
+  if (has_acl && !validate_acl(request.acl).empty()) return make_error_code(Error::invalid_acl);
+  return request.operation == Operation::create ? validate_creation(request) : error_code{};
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ bool has_path_flaw(const Request& request) noexcept {
   std::string_view path = request.path;
   const bool numbered = request.operation == Operation::create && is_sequential(request.mode);
   if (numbered && path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
-  return static_cast<bool>(find_path_flaw(path));
+  return static_cast<bool>(validate_path(path, std::nothrow));
 }
 
 std::size_t frame_size(const Request& request) noexcept {
@@ -69,19 +69,19 @@ std::size_t frame_size(const Request& request) noexcept {
   return header + body_size(request);
 }
 
-/// The C client cannot read the answer to a container's creation in a multi, and aborts (127, 128).
-error_code find_fault_in_part(const Request& part) noexcept {
+/// The C client cannot read the reply to a container's creation in a multi, and aborts [F127, F128].
+error_code validate_part(const Request& part) noexcept {
   if (part.operation == Operation::create && (part.mode == CreateMode::container || has_ttl(part.mode)))
     return make_error_code(Error::invalid_create_mode);
-  return find_fault_of_one(part);
+  return validate_one(part);
 }
 
-error_code find_fault(const Request& request, std::size_t max_buffer) noexcept {
+error_code validate_request(const Request& request, std::size_t max_buffer) noexcept {
   if (frame_size(request) > max_buffer) return make_error_code(Error::payload_too_large);
-  if (request.operation != Operation::multi) return find_fault_of_one(request);
+  if (request.operation != Operation::multi) return validate_one(request);
   if (request.parts.empty()) return make_error_code(Error::invalid_transaction);
   for (const Request& part : request.parts)
-    if (find_fault_in_part(part)) return make_error_code(Error::invalid_transaction);
+    if (validate_part(part)) return make_error_code(Error::invalid_transaction);
   return {};
 }
 

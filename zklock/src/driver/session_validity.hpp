@@ -1,4 +1,4 @@
-// Until when a session is certainly alive: pure arithmetic on what the servers have answered.
+// Computes until when a session is certainly alive, by pure arithmetic on the servers' answers.
 #pragma once
 
 #include <zklock/clock.hpp>
@@ -7,14 +7,14 @@
 
 namespace zklock {
 
-/// What has been answered since the last report; each as the time when the latest such request was sent, or `none`.
-struct Contact {
+/// What the servers have answered since the last report: the time when the latest such request was sent, or `none`.
+struct ServerAck {
   static constexpr Clock::time_point none = Clock::time_point::min();
 
-  Clock::time_point handshake = none;     ///< a connection made, the session granted or found alive
-  Clock::time_point answered = none;      ///< anything, a heartbeat among it
-  Clock::time_point acknowledged = none;  ///< a write or a sync, which the leader has a part in
-  Clock::time_point earliest_acknowledged = Clock::time_point::max();  ///< the first sent of these
+  Clock::time_point handshake = none;     ///< a connection made: the session granted or found alive
+  Clock::time_point answered = none;      ///< any request, heartbeats included
+  Clock::time_point acknowledged = none;  ///< a write or a sync, in which the leader takes part
+  Clock::time_point earliest_acknowledged = Clock::time_point::max();  ///< when the first of these was sent
 
   [[nodiscard]] bool is_empty() const noexcept { return answered == none; }
   void add(Clock::time_point sent) noexcept;
@@ -22,22 +22,22 @@ struct Contact {
   void add_handshake(Clock::time_point sent) noexcept;
 };
 
-/// The leader ends a session that it has not heard of for its timeout T. What a follower has heard from us it passes on
-/// when the leader asks, every half tick, so one acknowledged write proves little by itself: what counts is the latest
-/// request that was answered some time before such a write was sent, because the news of it had reached the leader by
-/// then. A write that is acknowledged late, after a quarter of T, proves nothing: the leader may have stood still and
-/// asked nobody, and is about to end sessions. A handshake goes to the leader itself; it counts once a write that was
-/// sent later is acknowledged. (docs/faults.md 35b, 35c.)
+/// The leader ends a session when it has not been told of it for the session's timeout T. A follower passes on what it
+/// has received from the client when the leader asks, every half tick. So one acknowledged write proves little by
+/// itself. What counts is the latest request that was answered some time before such a write was sent: the leader had
+/// been told of it by then. A write that is acknowledged late, after a quarter of T, proves nothing: the leader may
+/// have been paused and have asked no follower, and may be about to end sessions. A handshake goes to the leader
+/// itself; it counts once a write that was sent later is acknowledged [F35b, F35c].
 ///
 /// Threads: one at a time.
-class ProofOfLife {
+class SessionValidity {
  public:
-  /// For clocks that do not run alike, and for what is late on its way.
+  /// A margin for clocks that run at different rates, and for messages that are late.
   static constexpr Clock::duration guard = std::chrono::milliseconds{50};
 
-  void on_contact(const Contact& contact, Clock::time_point now, Clock::duration timeout);
+  void on_server_ack(const ServerAck& ack, Clock::time_point now, Clock::duration timeout);
 
-  /// The servers keep the session until then at the least; time_point::min(): nothing is known.
+  /// The servers keep the session at least until then; time_point::min() if nothing is known.
   [[nodiscard]] Clock::time_point valid_until() const noexcept { return valid_until_; }
 
  private:
@@ -47,12 +47,12 @@ class ProofOfLife {
   };
 
   void on_handshake(Clock::time_point sent, Clock::time_point now, Clock::duration timeout);
-  void on_acknowledged(const Contact& contact, Clock::time_point now, Clock::duration timeout);
+  void on_acknowledged(const ServerAck& ack, Clock::time_point now, Clock::duration timeout);
   void on_answered(Clock::time_point sent, Clock::time_point now, Clock::duration timeout);
   void prove(Clock::time_point sent, Clock::duration timeout);
 
-  std::deque<Answer> answers_;  // in the order of their arrival, and none that a later one makes useless
-  Clock::time_point stood_still_until_ = Clock::time_point::min();  // the leader, perhaps
+  std::deque<Answer> answers_;  // in the order of arrival, without those that a later one replaces
+  Clock::time_point stood_still_until_ = Clock::time_point::min();  // until when the leader may have been paused
   Clock::time_point valid_until_ = Clock::time_point::min();
 };
 

@@ -1,4 +1,4 @@
-// Things under way, by id. The C client is given ids and never pointers: it may answer late, or for what was forgotten.
+// Entries by id. The C client gets ids, never pointers: it may answer late, or for entries that were forgotten.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace zklock {
 /// A slot map: an id is a slot's index and its generation, so that the id of an entry that is gone finds nothing. Ids
 /// are never 0.
 template <class T>
-class Registry {
+class SlotMap {
  public:
   using Id = std::uint64_t;
 

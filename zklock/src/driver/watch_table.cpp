@@ -7,7 +7,7 @@ namespace zklock {
 
 bool WatchTable::has_room_for(WatchKind kind, const std::string& path) const {
   const Place place{kind, path};
-  return bytes_ + size_of(place) <= most_bytes_ || ids_.contains(place);
+  return bytes_ + size_of(place) <= max_bytes_ || ids_.contains(place);
 }
 
 WatchTable::Id WatchTable::begin(WatchKind kind, const std::string& path) {

@@ -1,8 +1,8 @@
-// Who waits on which watch of one session.
+// The watches of one session, and the sinks that wait for them.
 #pragma once
 
 #include "driver.hpp"
-#include "registry.hpp"
+#include "slot_map.hpp"
 
 #include <map>
 #include <memory>
@@ -15,8 +15,8 @@ namespace zklock {
 /// The server keeps data watches and child watches apart.
 enum class WatchKind { data, children };
 
-/// One entry for each path and kind, however many wait on it: the C client holds one watcher for it, and the last to go
-/// can remove it without taking anybody else's.
+/// One entry for each path and kind, whatever the number of its sinks. The C client has one watcher for the entry, so
+/// the last sink to leave can remove the watch without taking it from another.
 class WatchTable {
  public:
   using Id = std::uint64_t;
@@ -28,25 +28,27 @@ class WatchTable {
     friend auto operator<=>(const Place&, const Place&) = default;
   };
 
-  /// All watches are sent again in one packet at each reconnect; one too large would be refused, time and again (101).
-  /// `most_bytes` are there for their paths.
-  explicit WatchTable(std::size_t most_bytes) : most_bytes_{most_bytes} {}
+  /// The C client sets all watches again in one packet at each reconnect; a packet that is too large would be refused
+  /// each time [F101]. The paths of the watches may have `max_bytes`.
+  explicit WatchTable(std::size_t max_bytes) : max_bytes_{max_bytes} {}
 
   [[nodiscard]] bool has_room_for(WatchKind kind, const std::string& path) const;
-  /// A read that will set the watch is about to be sent.
+  /// To be called before a read that sets the watch is sent.
   Id begin(WatchKind kind, const std::string& path);
-  /// Its reply is there. `is_set`: the server has set the watch; `sink` then waits for it, unless it is null. True:
-  /// nobody is left, and end() is due.
+  /// To be called when the read's reply has come. `is_set`: the server has set the watch; `sink` then waits for it,
+  /// unless it is null. True: no sink and no read is left, and end() is due.
   [[nodiscard]] bool finish(Id id, bool is_set, Sink sink);
-  /// The sink waits no longer. The entry's id if it was the last one, so that end() is due.
+  /// The sink waits no longer. Returns the entry's id if it was the last one, so that end() is due.
   [[nodiscard]] std::optional<Id> forget(const WatchSink& sink);
-  /// The watch has fired: those who waited. Reads under way may set it again.
+  /// The watch has fired. Returns the sinks that waited; reads under way may set the watch again.
   [[nodiscard]] std::vector<Sink> fire(Id id);
   [[nodiscard]] bool unused(Id id);
-  /// Drops an entry that nobody uses; its place if a watch was set there, to remove it.
+  /// Drops an unused entry. Returns its place if a watch was set there, so that it can be removed.
   std::optional<Place> end(Id id);
+  /// The entries: a watch each that is set, or that a read under way is about to set.
+  [[nodiscard]] std::size_t size() const noexcept { return ids_.size(); }
   [[nodiscard]] bool in_use(const Place& place) const { return ids_.contains(place); }
-  /// Everybody who waits on anything; the table is empty afterwards.
+  /// Empties the table, and returns all sinks.
   [[nodiscard]] std::vector<Sink> drain();
 
  private:
@@ -59,9 +61,9 @@ class WatchTable {
 
   static std::size_t size_of(const Place& place) noexcept { return place.path.size() + 4; }
 
-  std::size_t most_bytes_;
+  std::size_t max_bytes_;
   std::size_t bytes_ = 0;
-  Registry<Entry> entries_;
+  SlotMap<Entry> entries_;
   std::map<Place, Id> ids_;
   std::map<const WatchSink*, Id> waiting_;
 };

@@ -8,9 +8,9 @@
 
 namespace zklock {
 
-/// While it lives, this thread blocks all signals but those of its own faults, and so do for good the threads that it
-/// starts meanwhile: the host program's signals are none of our threads' business, and would interrupt the library
-/// where it must not be (97).
+/// While it exists, this thread blocks all signals except those of its own faults. Threads that it starts meanwhile
+/// block them for good: the host program's signals are not meant for zklock's threads, and would interrupt the library
+/// at the wrong place [F97].
 class BlockSignals {
  public:
   BlockSignals() {

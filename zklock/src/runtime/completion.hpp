@@ -1,9 +1,9 @@
-// Handing results to erased handlers, and hearing of their cancellation.
+// Calls of erased handlers, and their cancellation.
 #pragma once
 
 #include "runtime.hpp"
 
-#include <zklock/detail/operation.hpp>
+#include <zklock/detail/initiate.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/cancellation_type.hpp>
@@ -17,14 +17,14 @@
 
 namespace zklock {
 
-/// Calls an erased handler on the serial executor, from which it goes its way; so never from within the call that
-/// started the operation.
+/// Calls an erased handler. To be called on the serial executor, from which the handler goes to its own executor, and
+/// never within the call that started the operation.
 template <class Handler, class... Values>
 void deliver(Handler&& handler, Values&&... values) {
   std::forward<Handler>(handler)(std::forward<Values>(values)...);
 }
 
-/// The same from any thread, and not from within this call. The threads that it takes stay for that long.
+/// The same from any thread, and not from within this call. It keeps the runtime's threads until the handler is called.
 template <class Handler, class... Values>
 void deliver_later(Runtime& runtime, Handler&& handler, Values&&... values) {
   asio::post(runtime.serial(), [keep = runtime.shared_from_this(), handler = std::forward<Handler>(handler),
@@ -33,8 +33,9 @@ void deliver_later(Runtime& runtime, Handler&& handler, Values&&... values) {
   });
 }
 
-/// Calls `cancel` when the handler's owner cancels: from any thread, also after the operation has completed, so it must
-/// hold nothing but weak references. Belongs into the initiating call; afterwards the slot is the caller's alone.
+/// Calls `cancel` when the caller cancels. That may be on any thread, and after the operation has completed, so
+/// `cancel` must hold only weak references. To be used in the initiating call; afterwards the slot belongs to the
+/// caller alone.
 template <class Handler, class Cancel>
 void on_cancellation(const Handler& handler, Cancel cancel) {
   if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())

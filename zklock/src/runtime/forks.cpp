@@ -10,7 +10,7 @@ namespace {
 
 std::atomic<unsigned> count{0};
 
-/// At the program's start, so that no fork finds it half done.
+/// Registered at the program's start, so that no fork happens during the registration.
 [[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, [] { ++count; });
 
 }  // namespace

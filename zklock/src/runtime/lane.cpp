@@ -6,14 +6,14 @@ namespace zklock {
 
 namespace {
 
-constexpr int most_in_a_slice = 64;
+constexpr int max_in_a_slice = 64;
 
 }  // namespace
 
 thread_local const Lane* Lane::current_ = nullptr;
 
-/// On its way through the serial executor. If that comes to its end first, the queue's content goes as well, since it
-/// holds what holds the queue.
+/// A run of the queue that is posted to the serial executor. If that executor is destroyed first, the queue's content
+/// is dropped as well, since it holds references to the queue.
 struct Lane::Slice {
   explicit Slice(std::shared_ptr<Lane> l) noexcept : lane{std::move(l)} {}
   Slice(Slice&&) noexcept = default;
@@ -43,7 +43,7 @@ void Lane::add(std::unique_ptr<Task> task) {
 void Lane::post_slice() { asio::post(serial_, Slice{shared_from_this()}); }
 
 void Lane::run_slice() {
-  struct Scope {  // also where a handler throws
+  struct Scope {  // also when a handler throws
     explicit Scope(Lane& l) : lane{l}, outer{std::exchange(current_, &l)} {}
     ~Scope() {
       current_ = outer;
@@ -59,7 +59,7 @@ void Lane::run_slice() {
     Lane& lane;
     const Lane* outer;
   } scope{*this};
-  for (int i = 0; i < most_in_a_slice; ++i) {
+  for (int i = 0; i < max_in_a_slice; ++i) {
     std::unique_ptr<Task> task;
     {
       const std::lock_guard lock{mutex_};

@@ -1,4 +1,4 @@
-// Work that comes in crowds, done in slices between which sockets and timers are looked at.
+// Runs large amounts of work in slices, between which sockets and timers are served.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -18,9 +18,9 @@ namespace zklock {
 
 namespace asio = boost::asio;
 
-/// A queue in front of a serial executor. What runs in it runs on that executor, in the order in which it came; but
-/// after some of it everything else that is to run there has its turn. Ten thousand operations that begin, fail or
-/// time out together thus do not hold up a heartbeat.
+/// A queue in front of a serial executor. Its functions run on that executor, in order; but after a number of them all
+/// other work of that executor runs first. So ten thousand operations that begin, fail or time out together do not hold
+/// up a heartbeat.
 ///
 /// Threads: any.
 class Lane : public std::enable_shared_from_this<Lane> {
@@ -55,7 +55,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
   bool dropped_ = false;
 };
 
-/// Asio's view of a Lane. Dispatching from inside it runs at once.
+/// The Asio executor of a Lane. A dispatch from inside the Lane runs at once.
 class Lane::Executor {
  public:
   using Blocking = asio::execution::blocking_t;

@@ -86,8 +86,8 @@ void Runtime::refuse_after_fork() const {
 
 namespace {
 
-/// A context shuts its services down in the reverse order of their making: this one, made after the strands', before
-/// them and before the scheduler, which destroys what is queued.
+/// A context shuts its services down in the reverse order of their creation. This service is created after those of the
+/// strands, so it is shut down before them, and before the scheduler, which destroys what is queued.
 class EndOfContext : public asio::execution_context::service {
  public:
   using key_type = EndOfContext;

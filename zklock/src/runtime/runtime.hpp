@@ -14,10 +14,11 @@ namespace zklock {
 
 namespace asio = boost::asio;
 
-/// One thread that runs one io_context. It shares in the ownership of the io_context, so that the Loop may end on it.
+/// One thread that runs one io_context. It shares the ownership of the io_context, so that the Loop may end on this
+/// thread.
 class Loop {
  public:
-  /// What becomes of handlers that are still queued when the Loop ends.
+  /// What happens to handlers that are still queued when the Loop ends.
   enum class AtEnd { drop, run };
 
   Loop(const char* name, AtEnd at_end);
@@ -37,29 +38,29 @@ class Loop {
   std::thread thread_;
 };
 
-/// Where a Client's I/O and its callbacks run. Shared by every object that was made from the Client.
+/// The executors of a Client's I/O and callbacks. Shared by all objects that were made from the Client.
 class Runtime : public std::enable_shared_from_this<Runtime> {
  public:
-  /// An I/O thread of our own, and a callback thread at first need.
+  /// With zklock's own threads: one for I/O, and one for callbacks at first need.
   Runtime();
-  /// Everything on the given executor, the I/O on a strand of it.
+  /// Everything runs on the given executor, the I/O on a strand of it.
   explicit Runtime(asio::any_io_executor given);
 
   [[nodiscard]] const asio::any_io_executor& serial() const noexcept { return serial_; }
   [[nodiscard]] asio::any_io_executor callback_executor() const;
   [[nodiscard]] bool blocking_would_deadlock() const noexcept;
   [[nodiscard]] bool in_forked_child() const noexcept;
-  /// Throws Error::used_after_fork: the threads, and whatever they held locked, are the parent's.
+  /// Throws Error::used_after_fork: the threads, and the locks that they held, are the parent's.
   void refuse_after_fork() const;
   [[nodiscard]] bool has_own_thread() const noexcept { return io_ != nullptr; }
-  /// On a given executor: calls `task` when its context shuts down, and what is queued there will never run, if the
-  /// owner is still there.
+  /// On a given executor: calls `task` when its context shuts down and queued work will never run, if the owner still
+  /// exists.
   void at_end_of_context(std::weak_ptr<void> owner, std::function<void()> task);
-  /// With threads of our own: waits until everything posted to the I/O thread so far has run.
+  /// With zklock's own threads: waits until everything posted to the I/O thread so far has run.
   void flush();
 
  private:
-  unsigned generation_;  // of processes, each the child of the one before
+  unsigned generation_;  // the number of forks when it was made
   std::unique_ptr<Loop> io_;
   mutable std::once_flag callbacks_started_;
   mutable std::unique_ptr<Loop> callbacks_;

@@ -1,6 +1,6 @@
 #include "state_queue.hpp"
 
-#include "delivery.hpp"
+#include "completion.hpp"
 
 namespace zklock {
 
@@ -105,7 +105,7 @@ std::shared_ptr<detail::StateQueue<State>> StatePublisher<State>::subscribe(std:
   auto queue = std::make_shared<detail::StateQueue<State>>(std::move(runtime), state_);
   if (subscribers_.size() >= next_sweep_) {
     std::erase_if(subscribers_, [](const auto& subscriber) { return subscriber.expired(); });
-    next_sweep_ = 2 * subscribers_.size() + 16;  // now and then only: a crowd subscribes when it has lost its link
+    next_sweep_ = 2 * subscribers_.size() + 16;  // rarely: many clients subscribe at once when the link is lost
   }
   subscribers_.push_back(queue);
   return queue;
@@ -120,7 +120,7 @@ void StatePublisher<State>::publish(State state) {
     for (const auto& subscriber : subscribers_)
       if (auto queue = subscriber.lock()) queues.push_back(std::move(queue));
   }
-  for (const auto& queue : queues) queue->push(state);  // the last owner of some by now, and of what a handler has
+  for (const auto& queue : queues) queue->push(state);  // may destroy a queue and what its handler owns
 }
 
 template class StatePublisher<SessionState>;

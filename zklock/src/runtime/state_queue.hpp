@@ -1,9 +1,9 @@
-// The states that one subscriber has not read yet, and who publishes them.
+// The states that a subscriber has not read yet, and their publisher.
 #pragma once
 
 #include "runtime.hpp"
 
-#include <zklock/connection_state.hpp>
+#include <zklock/state_stream.hpp>
 
 #include <algorithm>
 #include <deque>
@@ -14,7 +14,7 @@
 
 namespace zklock {
 
-/// States after which none, or another session, follows: a slow subscriber must not miss them.
+/// States after which none follows, or those of another session: a slow subscriber must not miss them.
 constexpr bool must_be_seen(SessionState state) noexcept { return is_final(state); }
 constexpr bool must_be_seen(ConnectionState state) noexcept {
   return state == ConnectionState::lost || state == ConnectionState::closed;
@@ -24,7 +24,7 @@ constexpr bool is_last(ConnectionState state) noexcept { return state == Connect
 
 namespace detail {
 
-/// Threads: any; a mutex, never held while a handler runs.
+/// Threads: any; it has a mutex, which is never held while a handler runs.
 template <class State>
 class StateQueue : public std::enable_shared_from_this<StateQueue<State>> {
  public:
@@ -65,7 +65,7 @@ class StatePublisher {
   mutable std::mutex mutex_;
   State state_;
   std::vector<std::weak_ptr<detail::StateQueue<State>>> subscribers_;
-  std::size_t next_sweep_ = 0;  // of those who are gone, once there are so many
+  std::size_t next_sweep_ = 0;  // removes expired queues once there are so many
 };
 
 extern template class detail::StateQueue<SessionState>;

@@ -1,8 +1,9 @@
-// One request of a Session under way.
+// A request of a Session under way.
 #pragma once
 
-#include "delivery.hpp"
+#include "completion.hpp"
 #include "request_checks.hpp"
+#include "request_trace.hpp"
 #include "session_request.hpp"
 #include "watch_core.hpp"
 
@@ -17,8 +18,7 @@
 
 namespace zklock::detail {
 
-/// The caller's handler, and the way back to it. Lives in the driver until the reply, or until
-/// cancelled.
+/// Brings a reply to the caller's handler. The driver keeps it until the reply comes or the request is cancelled.
 template <class Decode, class... Results>
 class Pending final : public ReplySink, public std::enable_shared_from_this<Pending<Decode, Results...>> {
  public:
@@ -27,6 +27,12 @@ class Pending final : public ReplySink, public std::enable_shared_from_this<Pend
         handler_{std::move(handler)},
         watch_{std::move(watch)},
         decode_{std::move(decode)} {}
+  ~Pending() override {
+    if (trace_.has_begun() && !session_->runtime().in_forked_child())
+      trace_.end(*session_, about_, Reply{.error = make_error_code(asio::error::operation_aborted)}, {}, false);
+  }
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
 
   void follow_cancellation() {
     on_cancellation(*handler_, [weak = this->weak_from_this(), serial = session_->runtime().serial()] {
@@ -37,34 +43,39 @@ class Pending final : public ReplySink, public std::enable_shared_from_this<Pend
   }
 
   void submit(Request request) {
-    if (!handler_) return;  // cancelled before it came here
-    if (const error_code fault = complete_request(session_, request)) return refuse(request, fault);
+    if (!handler_) return;  // cancelled before it ran
+    const error_code fault = complete_request(session_, request);
     about_ = {request.operation, request.path};
+    if (session_->observers()) trace_.begin(*session_, request);
+    if (fault) return refuse(request, fault);
     id_ = session_->driver().submit(std::move(request), this->shared_from_this(), watch_);
   }
 
   void on_reply(Reply& reply) override {
-    if (!handler_) return;  // cancelled, and the watch forgotten
+    if (!handler_) return;  // cancelled, and the watch is forgotten
     Handler<Results...> handler{std::move(*handler_)};
     handler_.reset();
     if (reply.error) session_->log_failure(about_.operation, about_.path, reply.error);
+    const bool is_watch = watch_ != nullptr;
+    const auto content = trace_.has_begun() ? RequestTrace::content_of(reply) : RequestTrace::Content{};
     std::apply(
         [&](auto&&... values) { deliver(std::move(handler), reply.error, std::forward<decltype(values)>(values)...); },
         decode_(reply, session_, std::move(watch_)));
+    if (trace_.has_begun()) trace_.end(*session_, about_, reply, content, is_watch && !reply.error);
   }
 
  private:
   void cancel() {
     if (!handler_) return;
     if (id_) session_->driver().forget(id_);
-    if (watch_) session_->driver().forget_watch(*watch_);  // the reply may be there, and only wait to be delivered
+    if (watch_) session_->driver().forget_watch(*watch_);  // the reply may have arrived and wait for its delivery
     fail_later(make_error_code(asio::error::operation_aborted));
   }
 
   void refuse(const Request& request, error_code fault) {
     Reply reply{.error = fault};
     for (const Request& part : request.parts) {
-      const error_code fault_in_part = find_fault_in_part(part);
+      const error_code fault_in_part = validate_part(part);
       reply.parts.push_back({.error = fault_in_part ? fault_in_part : make_error_code(Error::rolled_back)});
     }
     session_->log_failure(request.operation, request.path, fault);
@@ -73,7 +84,7 @@ class Pending final : public ReplySink, public std::enable_shared_from_this<Pend
 
   void fail_later(error_code error) { complete_later(Reply{.error = error}); }
 
-  /// The operation's own decoding says what it completes with.
+  /// The operation's own decoder determines the results.
   void complete_later(Reply reply) {
     Handler<Results...> handler{std::move(*handler_)};
     handler_.reset();
@@ -83,6 +94,7 @@ class Pending final : public ReplySink, public std::enable_shared_from_this<Pend
                         std::forward<decltype(values)>(values)...);
         },
         decode_(reply, session_, nullptr));
+    if (trace_.has_begun()) trace_.end(*session_, about_, reply, {}, false);
   }
 
   SessionHandle session_;
@@ -90,10 +102,8 @@ class Pending final : public ReplySink, public std::enable_shared_from_this<Pend
   std::shared_ptr<WatchCore> watch_;
   Decode decode_;
   Driver::RequestId id_ = 0;
-  struct About {
-    Operation operation;
-    std::string path;
-  } about_{};
+  RequestName about_{};
+  RequestTrace trace_;
 };
 
 /// `decode(reply, session, watch)` makes the tuple of results; it may also change reply.error.

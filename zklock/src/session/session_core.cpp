@@ -47,24 +47,35 @@ SessionState SessionCore::state() const noexcept {
   return !is_final(state) && is_silent() ? SessionState::expired : state;
 }
 
-/// Once said it stays so, though an answer may be about to be read.
+/// Once true it stays true, even if a reply is about to be read.
 bool SessionCore::is_silent() const noexcept {
-  for (Clock::time_point contact = contact_;;) {
-    if (contact == never) return false;
-    if (contact == too_long_ago) return true;
-    if (Clock::now() < contact + timeout()) return false;
-    if (contact_.compare_exchange_weak(contact, too_long_ago)) return true;
+  for (Clock::time_point ack = ack_;;) {
+    if (ack == never) return false;
+    if (ack == too_long_ago) return true;
+    if (Clock::now() < ack + timeout()) return false;
+    if (ack_.compare_exchange_weak(ack, too_long_ago)) return true;
   }
 }
 
-void SessionCore::on_contact(const Contact& contact) {
+SessionHealth SessionCore::health() const {
+  SessionHealth health;
+  health.state = state();
+  health.session_id = credentials().id;
+  health.timeout = timeout();
+  if (const auto contact = last_contact_.load(); contact != ServerAck::none) health.last_contact = contact;
+  if (renewals_ > 0) health.valid_until = valid_until();
+  return health;
+}
+
+void SessionCore::on_server_ack(const ServerAck& ack) {
   if (is_final(state_)) return;
+  last_contact_ = std::max(last_contact_.load(), ack.answered);
   if (is_silent()) return end(SessionState::expired, CloseMode::when_reachable);
-  for (Clock::time_point last = contact_; last != too_long_ago && (last == never || last < contact.answered);)
-    if (contact_.compare_exchange_weak(last, contact.answered)) break;
-  if (contact.handshake != Contact::none) timeout_ = driver_->session_timeout();
-  acknowledged_ = std::max(acknowledged_, contact.acknowledged);
-  proof_.on_contact(contact, Clock::now(), timeout());
+  for (Clock::time_point last = ack_; last != too_long_ago && (last == never || last < ack.answered);)
+    if (ack_.compare_exchange_weak(last, ack.answered)) break;
+  if (ack.handshake != ServerAck::none) timeout_ = driver_->session_timeout();
+  acknowledged_ = std::max(acknowledged_, ack.acknowledged);
+  proof_.on_server_ack(ack, Clock::now(), timeout());
   valid_until_ = proof_.valid_until();
 }
 
@@ -77,9 +88,9 @@ void SessionCore::on_link_state(LinkState link) {
         const std::lock_guard lock{credentials_mutex_};
         credentials_ = driver_->credentials();
       }
-      if (state_ != SessionState::connecting) {  // of a new session the handshake counts at once
-        handshake_counts_from_ = Clock::now() + ProofOfLife::guard;
-        if (renewing_) renew_after(ProofOfLife::guard);
+      if (state_ != SessionState::connecting) {  // the handshake of a new session counts at once
+        handshake_counts_from_ = Clock::now() + SessionValidity::guard;
+        if (renewing_) renew_after(SessionValidity::guard);
       }
       return enter(SessionState::connected);
     }
@@ -94,7 +105,7 @@ void SessionCore::on_link_state(LinkState link) {
   }
 }
 
-/// Failures are the caller's to judge, and while the link is down there are many: debug.
+/// At level debug: the caller judges failures, and there are many while the link is down.
 void SessionCore::log_failure(Operation operation, const std::string& path, error_code error) const {
   if (config_.logger && config_.logger->should_log(spdlog::level::debug))
     config_.logger->debug("zklock: session={:#x} op={} path={} error={} ({})",
@@ -102,7 +113,7 @@ void SessionCore::log_failure(Operation operation, const std::string& path, erro
                           error.value(), error.message());
 }
 
-/// Not even a proof that holds was enough: that is for people to look into.
+/// The session ended although its validity was proven: people should look into that.
 void SessionCore::log_early_end() const {
   const auto now = Clock::now();
   const auto until = valid_until_.load();
@@ -115,12 +126,13 @@ void SessionCore::log_early_end() const {
 }
 
 void SessionCore::enter(SessionState state) {
-  state_ = state;  // a log that takes long keeps nobody from seeing it
+  state_ = state;  // before the log call, so that a slow log does not delay its readers
   if (config_.logger)
     config_.logger->info("zklock: session={:#x} state={}", static_cast<std::uint64_t>(credentials().id),
                          to_string(state));
   states_.publish(state);
   if (is_final(state)) tell_lapse();
+  if (state == SessionState::connected || state == SessionState::suspended) tell_link(state);
   if (on_state) on_state(state);
 }
 
@@ -133,11 +145,12 @@ void SessionCore::end(SessionState state, CloseMode mode) {
   if (listener) listener(state);
 }
 
-/// The servers cannot tell us that the session is over while we cannot reach them (37), so our own clock does. They
-/// count from what they have heard, so we count from when that was sent: we are never the later ones to know. The
-/// session may yet be alive there, if their clock is slow or they were away themselves: it is closed when we find them.
+/// The servers cannot tell the client that its session is over while the client cannot reach them [F37], so the
+/// client's own clock decides. The servers count from what they have received, and the client from when it sent that,
+/// so the client never learns of the expiry too late. The session may still live at the servers, if their clock is slow
+/// or they were unreachable themselves: it is closed once they are found.
 void SessionCore::await_expiry() {
-  expiry_.expires_at(contact_.load() + timeout());
+  expiry_.expires_at(ack_.load() + timeout());
   expiry_.async_wait([weak = weak_from_this()](error_code error) {
     const auto self = weak.lock();
     if (self && !error && self->state_ == SessionState::suspended)
@@ -167,8 +180,14 @@ void SessionCore::tell_lapse() {
     if (const auto listening = listener.lock()) listening->on_lapse();
 }
 
-/// Nine times in T: the proof then rests on something not older than four of these, and lasts for half of T and more if
-/// the answers come at once. After a handshake sooner.
+void SessionCore::tell_link(SessionState state) {
+  const auto told = listeners_;
+  for (const auto& listener : told)
+    if (const auto listening = listener.lock()) listening->on_link(state);
+}
+
+/// Nine times in T: the proof of validity then rests on a request no older than four of these intervals, and lasts for
+/// at least half of T if the replies come at once. Earlier after a handshake.
 void SessionCore::renew() {
   if (is_final(state_)) return;
   const Clock::duration interval = timeout() / 9;
@@ -181,7 +200,7 @@ void SessionCore::renew() {
     driver_->submit(Request{.operation = Operation::sync, .path = "/"}, {}, {});
   if (!kept) {
     renewing_ = false;
-    if (renewals_ == 0 || renewing_.exchange(true)) return;  // nobody has begun meanwhile
+    if (renewals_ == 0 || renewing_.exchange(true)) return;  // no other renewal has begun meanwhile
   }
   renew_after(handshake_counts ? interval : std::min(interval, handshake_counts_from_ - now));
 }

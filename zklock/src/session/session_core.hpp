@@ -1,12 +1,14 @@
-// What all handles on one session share.
+// The shared state of all handles on one session.
 #pragma once
 
 #include "driver.hpp"
-#include "proof_of_life.hpp"
 #include "runtime.hpp"
+#include "session_validity.hpp"
 #include "state_queue.hpp"
 
 #include <zklock/acl.hpp>
+#include <zklock/health.hpp>
+#include <zklock/recipe_kit/observers.hpp>
 #include <zklock/session.hpp>
 #include <zklock/session_renewal.hpp>
 
@@ -28,38 +30,48 @@ struct SessionConfig {
   std::size_t max_buffer;
   AclProvider acl_provider;
   std::shared_ptr<spdlog::logger> logger;
+  std::shared_ptr<const Observers<Observer>> observers{};  ///< null: none
+  std::string client_id{};
 };
 
-/// The path as the server has it.
+/// A request as the log and the observers name it.
+struct RequestName {
+  Operation operation;
+  std::string path;
+};
+
+/// The path at the server.
 [[nodiscard]] inline std::string full_path(const SessionHandle& session, const std::string& path) {
   return path == "/" && !session.prefix().empty() ? session.prefix() : session.prefix() + path;
 }
 
-/// Threads: what is marked so, any; the rest on the serial executor.
+/// Threads: the part marked below, any; the rest on the serial executor.
 class SessionCore final : public LinkListener, public std::enable_shared_from_this<SessionCore> {
  public:
   SessionCore(std::shared_ptr<Runtime> runtime, std::shared_ptr<Driver> driver, SessionConfig config);
 
   void start();
-  /// `closed` is called once the driver has let go. Idempotent.
+  /// `closed` is called once the driver has closed its handle. Idempotent.
   void close(CloseMode mode, std::function<void()> closed = {});
-  /// The executor has come to its end.
+  /// Called when the executor is being destroyed.
   void abandon();
-  /// The one owner's listener; called after the state is published.
+  /// The listener of the one owner; called after the state is published.
   std::function<void(SessionState)> on_state;
 
   [[nodiscard]] Driver& driver() noexcept { return *driver_; }
   [[nodiscard]] const SessionConfig& config() const noexcept { return config_; }
-  /// For as long as there is somebody who listens.
+  [[nodiscard]] const Observers<Observer>* observers() const noexcept { return config_.observers.get(); }
+  /// Tells the listener of lapses as long as it exists.
   void attend(std::weak_ptr<LapseListener> listener);
   void log_failure(Operation operation, const std::string& path, error_code error) const;
 
   // any thread
   [[nodiscard]] Runtime& runtime() const noexcept { return *runtime_; }
-  /// Over also when nothing has been heard for the session timeout and nobody has had the time to say so: a process
-  /// that was paused sees that first.
+  /// Final also when there was no answer for the session timeout and the expiry has not been processed yet: a process
+  /// that was paused sees this first.
   [[nodiscard]] SessionState state() const noexcept;
   [[nodiscard]] Clock::time_point valid_until() const noexcept { return valid_until_; }
+  [[nodiscard]] SessionHealth health() const;
   void begin_renewal();
   void end_renewal() noexcept { --renewals_; }
   [[nodiscard]] auto subscribe() { return states_.subscribe(runtime_); }
@@ -68,11 +80,12 @@ class SessionCore final : public LinkListener, public std::enable_shared_from_th
 
  private:
   void on_link_state(LinkState link) override;
-  void on_contact(const Contact& contact) override;
+  void on_server_ack(const ServerAck& ack) override;
   [[nodiscard]] bool is_silent() const noexcept;
   void renew();
   void renew_after(Clock::duration pause);
   void tell_lapse();
+  void tell_link(SessionState state);
   void enter(SessionState state);
   void log_early_end() const;
   void end(SessionState state, CloseMode mode);
@@ -87,21 +100,22 @@ class SessionCore final : public LinkListener, public std::enable_shared_from_th
   mutable std::mutex credentials_mutex_;
   SessionCredentials credentials_;
 
-  // The last thing that the servers are known to have heard from us was sent then; or one of these.
+  // When the last request was sent that the servers have certainly received; or one of these two values.
   static constexpr Clock::time_point never = Clock::time_point::max();
   static constexpr Clock::time_point too_long_ago = Clock::time_point::min();
-  mutable std::atomic<Clock::time_point> contact_{never};
+  mutable std::atomic<Clock::time_point> ack_{never};
+  std::atomic<Clock::time_point> last_contact_{ServerAck::none};  // the same, but it stays what it was after expiry
   Timer expiry_;
 
   Clock::time_point handshake_counts_from_{};
-  ProofOfLife proof_;
+  SessionValidity proof_;
   std::atomic<Clock::time_point> valid_until_{Clock::time_point::min()};
   std::atomic<int> renewals_{0};
   std::atomic<bool> renewing_{false};  // its timer runs, or is about to
-  Clock::time_point acknowledged_ = Contact::none;
+  Clock::time_point acknowledged_ = ServerAck::none;
   Timer renewal_;
   std::vector<std::weak_ptr<LapseListener>> listeners_;
-  std::size_t next_sweep_ = 64;  // of those who are gone, once there are so many
+  std::size_t next_sweep_ = 64;  // removes expired listeners once there are so many
 };
 
 }  // namespace zklock::detail

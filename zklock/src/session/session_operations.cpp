@@ -1,4 +1,4 @@
-// The operations of Session: what each asks, and what it makes of the reply.
+// The operations of Session: the request of each, and how its reply is decoded.
 #include "pending_request.hpp"
 
 #include <zklock/session.hpp>
@@ -17,10 +17,10 @@ WatchHandle make_watch(const SessionHandle& session, const std::string& path) {
   return std::make_shared<WatchCore>(session, path);
 }
 
-/// A watch that exists only if the read succeeded.
+/// Makes a watch only if the read succeeded.
 Watch watch_after(const Reply& reply, WatchHandle watch) { return reply.error ? Watch{} : Watch{std::move(watch)}; }
 
-/// The server says that it has made this: what was asked for, and nothing but digits behind it.
+/// Checks the path that the server reports: the requested one, followed by nothing but digits.
 void check_created(Reply& reply, const std::string& asked, CreateMode mode) {
   if (reply.error) return;
   const std::string_view made = reply.path;
@@ -30,18 +30,18 @@ void check_created(Reply& reply, const std::string& asked, CreateMode mode) {
   if (!fits) reply.error = make_error_code(Error::protocol_error);
 }
 
-/// Names that are none would lead out of the directory, or into a path that is refused later.
+/// Invalid names would lead out of the directory, or into a path that is refused later.
 void check_names(Reply& reply, WatchHandle& watch) {
   if (reply.error) return;
   for (const std::string& name : reply.children) {
     if (!name.empty() && name.find('/') == std::string::npos) continue;
     reply.error = make_error_code(Error::protocol_error);
-    static_cast<void>(Watch{std::move(watch)});  // it was set, and nobody will have it
+    static_cast<void>(Watch{std::move(watch)});  // the watch was set, but the caller will not get it
     return;
   }
 }
 
-/// Nothing there is an answer, not an error.
+/// A missing node is a result, not an error.
 std::optional<Stat> to_existence(Reply& reply) {
   if (reply.error == Error::no_node) {
     reply.error = {};

@@ -1,5 +1,7 @@
-#include <zklock/detail/steps.hpp>
+#include "cleanup_trace.hpp"
+
 #include <zklock/path.hpp>
+#include <zklock/recipe_kit/session_ops.hpp>
 
 #include <optional>
 #include <utility>
@@ -10,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Starts an operation whose outcome shows in what follows it.
+/// For an operation whose outcome shows in the next one.
 auto ignoring_result(const Session& session) {
   return asio::bind_executor(session.get_executor(), [](error_code, auto&&...) {});
 }
@@ -40,9 +42,9 @@ Awaitable<error_code> pause_before_retry(Session session) {
   co_return co_await wait_connected(session);
 }
 
-/// One request proves it if others were answered some time ago; else a second one soon after it, where the session has
-/// just come back, or a later one (SessionRenewal would take longer). Of slow servers a third of T cannot be had: there
-/// any time will do after some rounds.
+/// One request is enough if others were answered some time ago. Otherwise a second request soon after it is needed, if
+/// the session has just reconnected, or a later one (SessionRenewal would take longer). Slow servers cannot give a
+/// third of T: after some rounds any remaining time is enough.
 Awaitable<error_code> prove_alive(Session session) {
   constexpr int rounds = 4;
   const auto in_good_time = [&](int round) {
@@ -83,7 +85,7 @@ Awaitable<Result<std::vector<std::string>>> list_children_fresh(Session session,
 
 namespace {
 
-/// Nothing if there is no such node.
+/// Empty if the node does not exist.
 Awaitable<Result<std::optional<Stat>>> read_stat(Session session, std::string path) {
   for (;;) {
     auto [error, stat] = co_await session.async_exists(path, use_tuple);
@@ -105,7 +107,7 @@ Awaitable<error_code> create_path(Session session, std::string path, NodeOptions
     }
     auto [error, created] = co_await root.async_create(path, std::string{}, options, use_tuple);
     if (!error || error == Error::node_exists) co_return error_code{};
-    if (error == Error::no_auth) {  // the server looks at the parent's ACL first
+    if (error == Error::no_auth) {  // the server checks the parent's ACL first
       const auto stat = co_await read_stat(root, path);
       const bool is_there = stat && stat->has_value();
       co_return is_there ? error_code{} : error;
@@ -119,15 +121,30 @@ Awaitable<error_code> create_containers(Session session, std::string path) {
   return create_path(std::move(session), std::move(path), NodeOptions{CreateMode::container});
 }
 
-Awaitable<error_code> remove_for_sure(Session session, std::string path) {
+namespace {
+
+Awaitable<error_code> remove_in_the_end(Session session, std::string path, detail::CleanupTrace& trace) {
+  if (session.state() != SessionState::connected) trace.begin();
   co_await wait_for_link(session);
   for (bool tried = false;; tried = true) {
     auto [error] = co_await session.async_remove(path, use_tuple);
     if (!error) co_return error_code{};
     if (error == Error::no_node) co_return tried ? error_code{} : error;
-    if (is_retryable(error)) error = co_await pause_before_retry(session);
+    if (is_retryable(error)) {
+      trace.begin();
+      error = co_await pause_before_retry(session);
+    }
     if (error) co_return error;
   }
+}
+
+}  // namespace
+
+Awaitable<error_code> remove_guaranteed(Session session, std::string path) {
+  detail::CleanupTrace trace{session, path};
+  const error_code outcome = co_await remove_in_the_end(session, path, trace);
+  trace.end(outcome == Error::no_node ? error_code{} : outcome);
+  co_return outcome;
 }
 
 Awaitable<Result<std::vector<CreateResult>>> find_nodes(Session session, ProtectedPath path) {
@@ -156,27 +173,37 @@ Awaitable<Result<CreateResult>> find_own_node(Session session, ProtectedPath pat
 }
 
 Awaitable<error_code> find_and_remove(Session session, ProtectedPath path) {
+  detail::CleanupTrace trace{session, path.directory()};
+  trace.begin();
   const auto found = co_await find_nodes(session, std::move(path));
+  if (!found) trace.end(found.error());
   if (!found) co_return found.error();
   for (const CreateResult& node : *found)
-    if (const error_code error = co_await remove_for_sure(session, node.path); error && error != Error::no_node)
+    if (const error_code error = co_await remove_guaranteed(session, node.path); error && error != Error::no_node) {
+      trace.end(error);
       co_return error;
+    }
+  trace.end({});
   co_return error_code{};
 }
 
 namespace {
 
-Awaitable<void> remove_quietly(Session session, std::string path) {
-  co_await remove_for_sure(std::move(session), std::move(path));
+Awaitable<void> remove_quietly(Session session, std::string path, detail::CleanupTrace trace) {
+  const error_code outcome = co_await remove_in_the_end(std::move(session), std::move(path), trace);
+  trace.end(outcome == Error::no_node ? error_code{} : outcome);
 }
 
 }  // namespace
 
-/// The first try without a coroutine, which would start later.
+/// Makes the first try without a coroutine, since a coroutine would start later.
 void remove_in_background(Session session, std::string path, std::function<void(error_code)> told) {
   auto tried = [session, path, told = std::move(told)](error_code error) {
     if (told) told(error);
-    if (is_retryable(error)) spawn_detached(session.get_executor(), remove_quietly(session, path));
+    if (!is_retryable(error)) return;
+    detail::CleanupTrace trace{session, path};
+    trace.begin();
+    spawn_detached(session.get_executor(), remove_quietly(session, path, std::move(trace)));
   };
   session.async_remove(path, asio::bind_executor(session.get_executor(), std::move(tried)));
 }

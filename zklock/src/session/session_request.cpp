@@ -30,7 +30,7 @@ error_code complete_request(const SessionHandle& session, Request& request) {
   };
   if (request.operation != Operation::multi) complete(request);
   for (Request& part : request.parts) complete(part);
-  return find_fault(request, session->config().max_buffer);
+  return validate_request(request, session->config().max_buffer);
 }
 
 }  // namespace zklock::detail

@@ -5,7 +5,7 @@
 namespace zklock::detail {
 
 void WatchCore::on_watch_event(error_code error, WatchEventType type) {
-  if (done_.exchange(true)) return;  // given up, while the event was on its way
+  if (done_.exchange(true)) return;  // given up while the event was on its way
   outcome_ = Outcome{error, {type, path_}};
   if (!waiter_) return;
   Handler<WatchEvent> waiter{std::move(*waiter_)};
@@ -30,7 +30,7 @@ void WatchCore::cancel_wait() {
 void WatchCore::give_up() {
   session_->driver().forget_watch(*this);
   if (done_.exchange(true)) return;
-  outcome_ = Outcome{make_error_code(asio::error::operation_aborted), {}};  // of a wait that is queued yet
+  outcome_ = Outcome{make_error_code(asio::error::operation_aborted), {}};  // for a wait that is still queued
   cancel_wait();
 }
 
@@ -45,7 +45,7 @@ void refuse_after_fork(const WatchCore& watch) { watch.session().runtime().refus
 void start_watch_wait(std::shared_ptr<WatchCore> watch, Handler<WatchEvent> handler) {
   const auto serial = watch->session().runtime().serial();
   on_cancellation(handler, [weak = std::weak_ptr{watch}, serial] {
-    asio::post(serial, [weak] {  // behind the start, which may be queued still
+    asio::post(serial, [weak] {  // runs after the start, which may still be queued
       if (const auto self = weak.lock()) self->cancel_wait();
     });
   });

@@ -1,7 +1,7 @@
-// A watch between the driver that sees it fire and the caller that waits for it.
+// Connects the driver, which sees a watch fire, with the caller that waits for it.
 #pragma once
 
-#include "delivery.hpp"
+#include "completion.hpp"
 #include "session_core.hpp"
 
 #include <zklock/watch.hpp>
@@ -13,7 +13,7 @@
 
 namespace zklock::detail {
 
-/// Threads: the serial executor, but for `done`.
+/// Threads: the serial executor, except `done`.
 class WatchCore final : public WatchSink, public std::enable_shared_from_this<WatchCore> {
  public:
   WatchCore(SessionHandle session, std::string path) : session_{std::move(session)}, path_{std::move(path)} {}
@@ -21,11 +21,11 @@ class WatchCore final : public WatchSink, public std::enable_shared_from_this<Wa
   void on_watch_event(error_code error, WatchEventType type) override;
   void wait(Handler<WatchEvent> handler);
   void cancel_wait();
-  /// Nobody holds the watch any more; who waits for it is told.
+  /// The handle of the watch is gone; a wait under way completes.
   void give_up();
 
   [[nodiscard]] SessionCore& session() const noexcept { return *session_; }
-  /// Nothing is left to give up.
+  /// True when there is nothing left to give up.
   [[nodiscard]] bool done() const noexcept { return done_; }
 
  private:

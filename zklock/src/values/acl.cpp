@@ -10,7 +10,7 @@ Acl read_acl() { return {{Permission::read, "world", "anyone"}}; }
 
 namespace {
 
-std::string_view find_flaw(const AclEntry& entry) noexcept {
+std::string_view validate_entry(const AclEntry& entry) noexcept {
   const int permissions = static_cast<int>(entry.permissions);
   if (permissions == 0) return "an entry without a permission";
   if (permissions < 0 || permissions > static_cast<int>(Permission::all)) return "an unknown permission";
@@ -22,10 +22,10 @@ std::string_view find_flaw(const AclEntry& entry) noexcept {
 
 }  // namespace
 
-std::string_view find_acl_flaw(const Acl& acl) noexcept {
+std::string_view validate_acl(const Acl& acl) noexcept {
   if (acl.empty()) return "an empty ACL";
   for (const AclEntry& entry : acl)
-    if (const auto flaw = find_flaw(entry); !flaw.empty()) return flaw;
+    if (const auto flaw = validate_entry(entry); !flaw.empty()) return flaw;
   return {};
 }
 

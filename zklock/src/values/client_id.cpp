@@ -4,7 +4,6 @@
 #include <boost/system/system_error.hpp>
 
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <random>
 
@@ -14,8 +13,7 @@ namespace zklock {
 
 namespace {
 
-constexpr std::size_t longest_id = 128;
-constexpr std::uint32_t highest_count = INT32_MAX;
+constexpr std::size_t max_id = 128;
 
 std::string host_name() {
   std::array<char, 65> name{};
@@ -26,18 +24,19 @@ std::string host_name() {
   return host.empty() ? "host" : host;
 }
 
-std::string_view flaw_of(std::string_view id) {
-  if (id.empty()) return "it is empty";
-  if (id.size() > longest_id) return "it is longer than 128 bytes";
-  if (id.find(':') != std::string_view::npos) return "it contains ':'";
-  // What a path component may not contain is what an id may not: control characters and broken UTF-8. '/' and dots are
-  // fine here.
+}  // namespace
+
+Flaw validate_client_id(std::string_view id, std::nothrow_t) {
+  if (id.empty()) return {0, "it is empty"};
+  if (id.size() > max_id) return {max_id, "it is longer than 128 bytes"};
+  if (const auto colon = id.find(':'); colon != std::string_view::npos) return {colon, "it contains ':'"};
+  // An id must not contain what a path component must not: control characters and broken UTF-8. '/' and dots are
+  // allowed.
   std::string component{"/x"};
   for (const char c : id) component += c == '/' ? 'x' : c;
-  return find_path_flaw(component).reason;
+  const Flaw flaw = validate_path(component, std::nothrow);
+  return flaw ? Flaw{flaw.offset - 2, flaw.reason} : flaw;
 }
-
-}  // namespace
 
 std::string make_client_id() {
   std::array<char, 9> hex{};
@@ -46,23 +45,8 @@ std::string make_client_id() {
 }
 
 void validate_client_id(std::string_view id) {
-  if (const std::string_view flaw = flaw_of(id); !flaw.empty())
-    throw boost::system::system_error{make_error_code(Error::invalid_client_id), std::string{flaw}};
-}
-
-std::string format_lock_data(const LockData& data) { return data.client_id + ":" + std::to_string(data.count); }
-
-std::optional<LockData> parse_lock_data(std::string_view data) {
-  const std::size_t colon = data.find(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  const std::string_view id = data.substr(0, colon);
-  const std::string_view digits = data.substr(colon + 1);
-  std::uint32_t count = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-  if (error != std::errc{} || end != digits.data() + digits.size() || digits.front() == '0' || count > highest_count)
-    return std::nullopt;
-  if (!flaw_of(id).empty()) return std::nullopt;
-  return LockData{std::string{id}, count};
+  if (const Flaw flaw = validate_client_id(id, std::nothrow))
+    throw boost::system::system_error{make_error_code(Error::invalid_client_id), std::string{flaw.reason}};
 }
 
 }  // namespace zklock

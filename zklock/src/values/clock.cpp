@@ -1,4 +1,4 @@
-#include "clock_hand.hpp"
+#include "clock_control.hpp"
 
 #include <zklock/clock.hpp>
 
@@ -12,24 +12,24 @@ namespace detail {
 
 namespace {
 
-constexpr ClockHand::rep running = -1;
+constexpr ClockControl::rep running = -1;
 
-std::atomic<ClockHand::rep> set_to{running};
-std::atomic<ClockHand::rep> next_due{ClockHand::nobody_waits};
+std::atomic<ClockControl::rep> set_to{running};
+std::atomic<ClockControl::rep> next_due{ClockControl::nobody_waits};
 
 }  // namespace
 
-void ClockHand::set(rep now) noexcept { set_to.store(now, std::memory_order_relaxed); }
-void ClockHand::let_go() noexcept { set(running); }
-void ClockHand::forget_due() noexcept { next_due.store(nobody_waits, std::memory_order_relaxed); }
-ClockHand::rep ClockHand::due() noexcept { return next_due.load(std::memory_order_relaxed); }
+void ClockControl::set(rep now) noexcept { set_to.store(now, std::memory_order_relaxed); }
+void ClockControl::release() noexcept { set(running); }
+void ClockControl::forget_due() noexcept { next_due.store(nobody_waits, std::memory_order_relaxed); }
+ClockControl::rep ClockControl::due() noexcept { return next_due.load(std::memory_order_relaxed); }
 
 Clock::duration WaitTraits::to_wait_duration(const Clock::duration& wait) noexcept {
-  const ClockHand::rep now = set_to.load(std::memory_order_relaxed);
+  const ClockControl::rep now = set_to.load(std::memory_order_relaxed);
   if (now == running) return wait;
   if (wait <= Clock::duration::zero()) return Clock::duration::zero();
-  const ClockHand::rep due =
-      wait.count() < ClockHand::nobody_waits - now ? now + wait.count() : ClockHand::nobody_waits;
+  const ClockControl::rep due =
+      wait.count() < ClockControl::nobody_waits - now ? now + wait.count() : ClockControl::nobody_waits;
   next_due.store(std::min(next_due.load(std::memory_order_relaxed), due), std::memory_order_relaxed);
   return std::chrono::hours{1};
 }

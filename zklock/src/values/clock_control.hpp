@@ -1,4 +1,4 @@
-// What moves the clock by hand: testing::ManualClock, and nobody else.
+// Moves the clock by hand; only for testing::ManualClock.
 #pragma once
 
 #include <zklock/clock.hpp>
@@ -8,17 +8,17 @@
 
 namespace zklock::detail {
 
-/// Threads: the values are atomic, but no more than one thread can make sense of them.
-struct ClockHand {
+/// Threads: the values are atomic, but they make sense to one thread only.
+struct ClockControl {
   using rep = Clock::rep;
   static constexpr rep nobody_waits = std::numeric_limits<rep>::max();
 
   /// Stops the clock at `now`, or moves it there.
   static void set(rep now) noexcept;
-  /// It runs again.
-  static void let_go() noexcept;
-  /// When the next timer is due, as far as Asio has looked since forget_due: never later than it is, and earlier only
-  /// if one has been cancelled.
+  /// Lets the clock run again.
+  static void release() noexcept;
+  /// When the next timer is due, as far as Asio has looked since forget_due: never later than the true time; earlier
+  /// only if a timer has been cancelled.
   static rep due() noexcept;
   static void forget_due() noexcept;
 };

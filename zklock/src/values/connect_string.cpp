@@ -22,7 +22,8 @@ bool consists_of(std::string_view text, std::string_view characters) {
   return text.find_first_not_of(characters) == std::string_view::npos;
 }
 
-/// Strict, because the C client reads "0x885" and "010" with strtol and its resolver reads them again, differently.
+/// Strict, because the C client reads "0x885" and "010" with strtol, and its resolver reads them again, with another
+/// result.
 std::uint16_t parse_port(std::string_view text, std::string_view element) {
   std::uint16_t port = 0;
   const char* end = text.data() + text.size();
@@ -50,7 +51,7 @@ void check_host(const std::string& host, std::string_view element) {
     refuse(element, "a host name has only the characters A-Z, a-z, 0-9, '.', '_' and '-'");
   }
   if (!consists_of(host, "0123456789.")) return;
-  // Resolvers take "2181" for 0.0.8.133 and "127.1" for 127.0.0.1.
+  // Resolvers read "2181" as 0.0.8.133 and "127.1" as 127.0.0.1.
   error_code ec;
   boost::asio::ip::make_address_v4(host, ec);
   if (ec) refuse(element, "a number is not a host; an IPv4 address has four parts from 0 to 255");
@@ -81,7 +82,7 @@ HostPort parse_server(std::string_view element) {
 
 std::string parse_chroot(std::string_view chroot) {
   if (chroot.size() <= 1) return {};
-  if (const Flaw flaw = find_path_flaw(chroot)) {
+  if (const Flaw flaw = validate_path(chroot, std::nothrow)) {
     refuse(chroot, "byte " + std::to_string(flaw.offset) + " of the chroot: " + std::string(flaw.reason));
   }
   return std::string(chroot);

@@ -7,7 +7,7 @@
 namespace zklock {
 namespace {
 
-/// What would help after the failure.
+/// What helps after the failure.
 enum class Remedy { none, retry, new_session };
 
 struct Row {
@@ -25,7 +25,7 @@ constexpr auto new_session = Remedy::new_session;
 
 using enum Error;
 
-/// The one classification of errors; docs/errors.md says it in words.
+/// The one classification of errors; docs/errors.md has it in words.
 constexpr Row table[] = {
     {system_error, ambiguous, retry, "the ZooKeeper client met an operating system error; read back, then try again"},
     {runtime_inconsistency, ambiguous, retry, "replies arrived out of order; read back, then try again"},
@@ -59,12 +59,7 @@ constexpr Row table[] = {
     {quota_exceeded, definite, none, "the quota of the directory is used up; raise it or delete nodes"},
     {throttled_op, definite, retry, "the server is overloaded and dropped the request; wait, then try again"},
     {timed_out, ambiguous, none, "the deadline passed"},
-    {lock_lost, ambiguous, none, "the lock is lost: somebody else may hold it; stop using what it protects"},
-    {not_owner, definite, none, "the lock is not held by this owner"},
     {would_deadlock, definite, none, "the call would wait for itself; release first or use another owner"},
-    {sequence_exhausted, definite, none,
-     "the lock's sequence numbers are nearly used up; let its directory become empty and be deleted"},
-    {too_many_reentries, definite, none, "the owner holds the lock too many times; is a release missing?"},
     {closed, definite, none, "the client is closed"},
     {used_after_fork, definite, none, "the client was made before a fork; make another one in the child process"},
     {too_many_watches, definite, none, "the session has too many watches; use several sessions, or shorter paths"},
@@ -72,7 +67,6 @@ constexpr Row table[] = {
     {too_many_operations, definite, retry, "too many operations are under way, so it was not begun; try again later"},
     {rolled_back, definite, none, "another part of the transaction failed, so nothing was done"},
     {invalid_path, definite, none, "invalid path"},
-    {invalid_lock_path, definite, none, "invalid lock path"},
     {invalid_name, definite, none, "invalid node name"},
     {invalid_client_id, definite, none, "invalid client id"},
     {invalid_connect_string, definite, none, "invalid connect string"},
@@ -82,9 +76,6 @@ constexpr Row table[] = {
     {invalid_create_mode, definite, none, "invalid create mode"},
     {invalid_transaction, definite, none, "invalid transaction"},
     {invalid_handler, definite, none, "invalid handler: it is empty"},
-    {invalid_permits, definite, none, "invalid number of permits: less than one, or more than there can be"},
-    {mixed_lock_kinds, definite, none,
-     "a mutex and a read/write lock on one path do not exclude each other; use one of them for each path"},
     {protocol_error, ambiguous, none, "the server's answer makes no sense; is it a ZooKeeper server?"},
     {invalid_data, definite, none, "the node's data is not what it was read as"},
 };
@@ -97,7 +88,7 @@ const Row* find(int number) noexcept {
 
 const Row* find(error_code ec) noexcept { return ec.category() == error_category() ? find(ec.value()) : nullptr; }
 
-class Category final : public boost::system::error_category {
+class Category final : public ErrorCategory {
  public:
   const char* name() const noexcept override { return "zklock"; }
 
@@ -107,12 +98,16 @@ class Category final : public boost::system::error_category {
     return row ? row->message : "server error " + std::to_string(number);
   }
 
-  /// The errors that std::timed_mutex and std::unique_lock have as well.
+  Outcome outcome(int number) const noexcept override {
+    const Row* row = find(number);
+    return row ? row->outcome : Outcome::ambiguous;
+  }
+
+  /// The errors that std::timed_mutex and std::unique_lock also have.
   boost::system::error_condition default_error_condition(int number) const noexcept override {
     namespace errc = boost::system::errc;
     switch (static_cast<Error>(number)) {
       case timed_out: return errc::make_error_condition(errc::timed_out);
-      case not_owner: return errc::make_error_condition(errc::operation_not_permitted);
       case would_deadlock: return errc::make_error_condition(errc::resource_deadlock_would_occur);
       default: return {number, *this};
     }
@@ -129,8 +124,8 @@ const boost::system::error_category& error_category() noexcept {
 error_code make_error_code(Error error) noexcept { return {static_cast<int>(error), error_category()}; }
 
 Outcome outcome_of(error_code ec) noexcept {
-  const Row* row = find(ec);
-  return row ? row->outcome : Outcome::ambiguous;
+  const auto* category = dynamic_cast<const ErrorCategory*>(&ec.category());
+  return category ? category->outcome(ec.value()) : Outcome::ambiguous;
 }
 
 bool is_retryable(error_code ec) noexcept {

@@ -14,13 +14,13 @@
 namespace zklock {
 namespace {
 
-constexpr int gzip = 16 + MAX_WBITS;  // zlib's way of saying: with gzip's header and trailer, not with its own
+constexpr int gzip = 16 + MAX_WBITS;  // tells zlib to use gzip's header and trailer instead of its own
 
 [[noreturn]] void refuse(const std::string& why) {
   throw boost::system::system_error(Error::invalid_data, "gzip: " + why);
 }
 
-/// A zlib stream on its way through `input`, with one chunk of output at a time.
+/// A zlib stream that reads `input`, with one chunk of output at a time.
 class Stream {
  public:
   using Ending = int (*)(z_stream*);
@@ -31,10 +31,10 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
 
   [[nodiscard]] z_stream* get() noexcept { return &stream_; }
-  /// Whether zlib has been given everything. It counts in 32 bits.
+  /// Whether zlib has been given all input. In pieces, since zlib counts in 32 bits.
   [[nodiscard]] bool is_last() const noexcept { return rest_.empty(); }
   [[nodiscard]] std::size_t remaining() const noexcept { return stream_.avail_in + rest_.size(); }
-  /// Why it does not go on. Room for output it always has: what it lacks, when it has no complaint, is input.
+  /// Why the stream cannot go on. It always has space for output: without a message from zlib, input is missing.
   [[nodiscard]] std::string reason() const { return stream_.msg != nullptr ? stream_.msg : "cut short"; }
 
   void feed() noexcept {
@@ -61,7 +61,8 @@ void check(int result) {
   if (result < 0 && result != Z_DATA_ERROR && result != Z_BUF_ERROR) throw std::logic_error{"zlib was misused"};
 }
 
-/// Appends what the member at the stream's place decodes to. False, and nothing is appended, when none begins there.
+/// Decodes the member at the stream's position and appends the result. Returns false, and appends nothing, if no member
+/// begins there.
 bool decode_member(Stream& stream, std::size_t limit, std::string& data) {
   gz_header header{};
   check(inflateGetHeader(stream.get(), &header));
@@ -100,7 +101,7 @@ std::string GzipCodec::decode(std::string_view encoded) const {
   check(inflateInit2(stream.get(), gzip));
   std::string data;
   if (!decode_member(stream, limit_, data)) refuse(stream.reason());
-  // As java.util.zip.GZIPInputStream.readTrailer goes on, of OpenJDK 17.
+  // Like java.util.zip.GZIPInputStream.readTrailer of OpenJDK 17.
   while (stream.remaining() > header_and_trailer) {
     check(inflateReset(stream.get()));
     if (!decode_member(stream, limit_, data)) break;

@@ -7,12 +7,11 @@
 namespace zklock {
 namespace {
 
-constexpr std::size_t max_lock_path = 1000;
 constexpr std::size_t max_quoted = 200;
 
 struct CodePoint {
   char32_t value = 0;
-  std::size_t length = 0;  ///< in bytes; 0 when the bytes are not UTF-8
+  std::size_t length = 0;  ///< in bytes; 0 if the bytes are not UTF-8
 };
 
 /// The code point that starts at `at`. Source: The Unicode Standard, table 3-7, well-formed UTF-8 byte sequences.
@@ -36,12 +35,12 @@ CodePoint decode(std::string_view text, std::size_t at) noexcept {
   return {value, length};
 }
 
-/// What most paths are made of.
+/// The characters of most paths.
 bool is_plain(char c) noexcept { return c >= ' ' && c <= '~' && c != '/'; }
 
 bool is_control(char32_t value) noexcept { return value < 0x20 || (value >= 0x7F && value <= 0x9F); }
 
-/// Why no node may have the character in its name, or nothing.
+/// Why no node name may contain the character; empty if it may.
 std::string_view flaw_of(CodePoint c) noexcept {
   if (c.length == 0) return "invalid UTF-8";
   if (c.value == 0) return "a NUL, at which the C client would cut the path";
@@ -52,7 +51,7 @@ std::string_view flaw_of(CodePoint c) noexcept {
   return {};
 }
 
-/// What is wrong with the component of `path` that starts at `begin`, besides its characters.
+/// The flaw of the component of `path` that starts at `begin`, apart from its characters.
 std::string_view flaw_of_component(std::string_view path, std::size_t begin) noexcept {
   const auto component = path.substr(begin, path.find('/', begin) - begin);
   if (component == ".") return "a component \".\"";
@@ -61,23 +60,9 @@ std::string_view flaw_of_component(std::string_view path, std::size_t begin) noe
   return {};
 }
 
-Flaw find_lock_path_flaw(std::string_view path) noexcept {
-  if (const Flaw flaw = find_path_flaw(path)) return flaw;
-  if (path == "/") return {0, "the root cannot be a lock"};
-  if (path == "/zookeeper" || path.starts_with("/zookeeper/")) return {0, "/zookeeper is the server's own"};
-  if (path.size() > max_lock_path) return {max_lock_path, "more than 1000 bytes"};
-  return {};
-}
-
-void throw_if(Flaw flaw, std::string_view path, Error error) {
-  if (!flaw) return;
-  throw boost::system::system_error(
-      error, quoted(path) + ", byte " + std::to_string(flaw.offset) + ": " + std::string(flaw.reason));
-}
-
 }  // namespace
 
-Flaw find_path_flaw(std::string_view path) noexcept {
+Flaw validate_path(std::string_view path, std::nothrow_t) noexcept {
   if (path.empty()) return {0, "an empty path"};
   if (path.front() != '/') return {0, "a path starts with '/'"};
   if (path.size() == 1) return {};
@@ -91,7 +76,7 @@ Flaw find_path_flaw(std::string_view path) noexcept {
     if (const auto reason = flaw_of(c); !reason.empty()) return {at, reason};
     if (c.value == '/') {
       const auto reason = flaw_of_component(path, at + 1);
-      // An empty component has no first byte: what is one too many is a '/'.
+      // An empty component has no first byte: the superfluous '/' is reported.
       if (!reason.empty()) return {at + 1 < path.size() ? at + 1 : at, reason};
     }
     at += c.length;
@@ -99,9 +84,14 @@ Flaw find_path_flaw(std::string_view path) noexcept {
   return {};
 }
 
-void validate_path(std::string_view path) { throw_if(find_path_flaw(path), path, Error::invalid_path); }
+void validate_path(std::string_view path) {
+  if (const Flaw flaw = validate_path(path, std::nothrow))
+    throw boost::system::system_error{Error::invalid_path, describe(flaw, path)};
+}
 
-void validate_lock_path(std::string_view path) { throw_if(find_lock_path_flaw(path), path, Error::invalid_lock_path); }
+std::string describe(Flaw flaw, std::string_view path) {
+  return quoted(path) + ", byte " + std::to_string(flaw.offset) + ": " + std::string{flaw.reason};
+}
 
 std::string join_path(std::string_view parent, std::string_view child) {
   if (parent.ends_with('/')) parent.remove_suffix(1);

@@ -1,5 +1,5 @@
-#include <zklock/detail/protected_path.hpp>
 #include <zklock/path.hpp>
+#include <zklock/recipe_kit/protected_path.hpp>
 
 #include <boost/uuid/random_generator.hpp>
 #include <boost/uuid/uuid_io.hpp>

@@ -1,4 +1,4 @@
-#include <zklock/detail/random.hpp>
+#include <zklock/recipe_kit/random.hpp>
 
 #include <random>
 

@@ -33,7 +33,7 @@ Wait ExponentialBackoffRetry::wait_before(const FailedTry& failed) const noexcep
   const int retry = failed.retry;
   if (retry < 0 || retry >= max_retries) return std::nullopt;
 
-  // Compared by shifting the limit down, since shifting the base up may overflow.
+  // Shifts the limit down for the comparison, since shifting the base up may overflow.
   const auto limit = max_wait.count();
   const bool below_limit = retry < 63 && base.count() <= limit >> retry;
   const auto ceiling = std::max<milliseconds::rep>(1, below_limit ? base.count() << retry : limit);
@@ -78,7 +78,7 @@ Wait RetryForever::wait_before(const FailedTry& failed) const noexcept {
 void RetryForever::validate() const { demand_positive_wait(wait); }
 
 Wait RetryUntilElapsed::wait_before(const FailedTry& failed) const noexcept {
-  // In whole milliseconds, rounded up: the limit, in nanoseconds, may overflow.
+  // In whole milliseconds, rounded up: in nanoseconds the limit may overflow.
   const auto elapsed = std::max(std::chrono::ceil<milliseconds>(failed.elapsed), milliseconds::zero());
   if (failed.retry < 0 || elapsed >= max_elapsed) return std::nullopt;
   return std::min(std::max(wait, least_wait), max_elapsed - elapsed);

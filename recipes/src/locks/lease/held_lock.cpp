@@ -1,11 +1,10 @@
-#include "holding.hpp"
+#include "held_lock.hpp"
 
-#include "hand_over.hpp"
-#include "lock_core.hpp"
+#include "handoff.hpp"
 
-#include <zklock/client_id.hpp>
-#include <zklock/detail/steps.hpp>
-#include <zklock/recipes/revocation.hpp>
+#include <zklock/recipe_kit/session_ops.hpp>
+#include <zklock/recipes/locks/lock_data.hpp>
+#include <zklock/recipes/locks/revocation.hpp>
 
 #include <utility>
 
@@ -23,8 +22,8 @@ std::string_view to_string(LeaseState state) noexcept {
 
 namespace detail {
 
-Holding::Holding(std::shared_ptr<LockCore> lock, Owner owner, LockKind kind, Session session, CreateResult node,
-                 const LockAttempt& attempt)
+HeldLock::HeldLock(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind, Session session, CreateResult node,
+                   const LockAttempt& attempt)
     : lock_{std::move(lock)},
       owner_{owner},
       kind_{kind},
@@ -33,54 +32,60 @@ Holding::Holding(std::shared_ptr<LockCore> lock, Owner owner, LockKind kind, Ses
       node_{std::move(node)},
       token_{node_.stat.czxid} {}
 
-Holding::~Holding() {
+HeldLock::~HeldLock() {
   if (!session_.in_forked_child()) conclude();
 }
 
-void Holding::keep_alive() { renewal_.emplace(session_, weak_from_this()); }
+void HeldLock::keep_alive() { renewal_.emplace(session_, weak_from_this()); }
 
-LeaseState Holding::state() const noexcept {
+LeaseState HeldLock::state() const noexcept {
   const bool connected = session_.state() == SessionState::connected;
   if (count_.value() == 0) return LeaseState::released;
-  if (is_lost()) return LeaseState::lost;  // looks at the clock, and last: the process may be paused in between
+  if (is_lost()) return LeaseState::lost;  // it reads the clock, so it comes last: the process may be paused in between
   return connected ? LeaseState::held : LeaseState::suspect;
 }
 
-bool Holding::is_lost() const noexcept {
+bool HeldLock::is_lost() const noexcept {
   if (!lost_ && (is_final(session_.state()) || Clock::now() >= session_.valid_until())) lost_ = true;
   return lost_;
 }
 
-void Holding::lose() {
-  if (!is_lost()) vanished_ = true;
+void HeldLock::lose() {
+  if (!is_lost()) node_deleted_ = true;
   lost_ = true;
-  if (sibling_) sibling_->vanish();
+  if (local_waiter_) local_waiter_->mark_deleted();
   wake();
   conclude();
 }
 
-void Holding::on_lapse() {
+void HeldLock::on_lapse() {
   if (count() == 0 || !is_lost()) return;
   wake();
   conclude();
 }
 
-void Holding::stand_as(std::shared_ptr<Sibling> sibling) {
-  sibling_ = std::move(sibling);
-  if (sibling_) sibling_->grant();
+void HeldLock::on_link(SessionState state) {
+  const bool is_suspect = state != SessionState::connected;
+  if (!lock_->is_heard() || count() == 0 || concluded_ || is_lost() || is_suspect == is_suspect_) return;
+  is_suspect_ = is_suspect;
+  tell(*lock_, event(is_suspect ? LockPhase::suspect : LockPhase::held_again));
 }
 
-void Holding::verify() {
-  auto seen = [weak = weak_from_this()](error_code error) {
+void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) {
+  local_waiter_ = std::move(local_waiter);
+  if (local_waiter_) local_waiter_->grant();
+}
+
+void HeldLock::verify() {
+  if (!local_waiter_) return look();
+  local_waiter_->verify([weak = weak_from_this()](HandoffAction action) {
     const auto self = weak.lock();
-    if (!self || !error) return;
-    if (error == Error::no_node || error == Error::lock_lost) return self->lose();
-    self->look();
-  };
-  if (!sibling_ || !sibling_->when_seen(std::move(seen))) look();
+    if (self && action == HandoffAction::lose) self->lose();
+    if (self && action == HandoffAction::ask_server) self->look();
+  });
 }
 
-void Holding::look() {
+void HeldLock::look() {
   session_.async_exists(
       node_.path, asio::bind_executor(session_.get_executor(), [weak = weak_from_this()](error_code error, auto stat) {
         const auto self = weak.lock();
@@ -90,60 +95,61 @@ void Holding::look() {
       }));
 }
 
-Awaitable<void> Holding::look_again(std::weak_ptr<Holding> weak, Session session) {
+Awaitable<void> HeldLock::look_again(std::weak_ptr<HeldLock> weak, Session session) {
   if (const error_code ended = co_await pause_before_retry(session)) co_return;
   if (const auto self = weak.lock()) self->look();
 }
 
 // ---- the end
 
-void Holding::remove() {
+void HeldLock::remove() {
   asio::dispatch(session_.get_executor(), [self = shared_from_this()] {
-    Heirs heirs = self->depart();
+    Successors successors = self->depart();
     auto removed = [self](error_code outcome) { self->on_removed(outcome); };
-    if (!heirs.empty())
-      return hand_over_in_background(self->session_, self->sibling_, std::move(heirs), std::move(removed));
+    if (!successors.empty())
+      return hand_off_in_background(self->session_, self->local_waiter_, std::move(successors), std::move(removed));
     remove_in_background(self->session_, self->node_.path, std::move(removed));
   });
 }
 
-Awaitable<error_code> Holding::remove_for_sure(std::shared_ptr<Holding> self) {
-  Heirs heirs = self->depart();
-  auto removing = heirs.empty() ? zklock::remove_for_sure(self->session_, self->node_.path)
-                                : hand_over_for_sure(self->session_, self->sibling_, std::move(heirs));
+Awaitable<error_code> HeldLock::remove_guaranteed(std::shared_ptr<HeldLock> self) {
+  Successors successors = self->depart();
+  auto removing = successors.empty() ? zklock::remove_guaranteed(self->session_, self->node_.path)
+                                     : hand_off_guaranteed(self->session_, self->local_waiter_, std::move(successors));
   const error_code outcome = co_await std::move(removing);
   self->on_removed(outcome);
   co_return outcome;
 }
 
-void Holding::on_removed(error_code outcome) {
-  if (sibling_) sibling_->on_removed(outcome);
-  const bool was_gone = outcome == Error::no_node || (sibling_ && sibling_->was_misled());
-  if (was_gone && !lost_.exchange(true)) vanished_ = true;
+void HeldLock::on_removed(error_code outcome) {
+  if (local_waiter_) local_waiter_->on_removed(fact_of(outcome));
+  const bool was_gone = outcome == Error::no_node || (local_waiter_ && local_waiter_->told_fact() == NodeFact::void_);
+  if (was_gone && !lost_.exchange(true)) node_deleted_ = true;
   conclude();
 }
 
-// ---- what is told
+// ---- the log
 
-LockEvent Holding::event(LockPhase phase) const noexcept {
+LockEvent HeldLock::event(LockPhase phase) const noexcept {
   return {.phase = phase,
           .kind = kind_,
           .attempt = attempt_,
-          .session = &session_,
+          .session_id = session_.id(),
+          .owner = owner_.number(),
           .node_path = node_.path,
-          .token = token_};
+          .fencing_token = token_};
 }
 
-void Holding::conclude() noexcept {
-  if (concluded_.exchange(true)) return;
+void HeldLock::conclude() noexcept {
+  if (concluded_.exchange(true) || !lock_->is_heard()) return;
   LockEvent end = event(lost_ ? LockPhase::lost : LockPhase::released);
   end.held = Clock::now() - granted_at_;
   if (lost_) end.cause = cause_of_loss();
   tell(*lock_, end);
 }
 
-std::string_view Holding::cause_of_loss() const noexcept {
-  if (vanished_) return "node_deleted";
+std::string_view HeldLock::cause_of_loss() const noexcept {
+  if (node_deleted_) return "node_deleted";
   switch (session_.state()) {
     case SessionState::expired: return "session_expired";
     case SessionState::auth_failed: return "auth_failed";
@@ -156,52 +162,52 @@ std::string_view Holding::cause_of_loss() const noexcept {
   return "validity_passed";
 }
 
-Heirs Holding::depart() {
+Successors HeldLock::depart() {
   share_.reset();
-  Heirs heirs;
-  if (!sibling_) return heirs;
-  if (!is_final(session_.state())) heirs = sibling_->take_heirs();
-  sibling_->leave(session_.get_executor());
-  return heirs;
+  Successors successors;
+  if (!local_waiter_) return successors;
+  if (!is_final(session_.state())) successors = local_waiter_->take_successors();
+  local_waiter_->dequeue(session_.get_executor());
+  return successors;
 }
 
 // ---- waiting
 
-void Holding::wake() {
+void HeldLock::wake() {
   asio::dispatch(session_.get_executor(), [self = shared_from_this()] {
-    for (const auto& gate : std::exchange(self->gates_, {}))
-      if (const auto waiting = gate.lock()) {
-        waiting->cancel();
-        self->gates_.push_back(gate);
+    for (const auto& each : std::exchange(self->events_, {}))
+      if (const auto waiting = each.lock()) {
+        waiting->happen();
+        self->events_.push_back(each);
       }
   });
 }
 
-std::shared_ptr<Timer> Holding::open_gate() {
-  auto gate = std::make_shared<Timer>(session_.get_executor());
-  std::erase_if(gates_, [](const auto& other) { return other.expired(); });
-  gates_.push_back(gate);
-  return gate;
+std::shared_ptr<AsyncEvent> HeldLock::open_event() {
+  auto event = std::make_shared<AsyncEvent>(session_.get_executor());
+  std::erase_if(events_, [](const auto& other) { return other.expired(); });
+  events_.push_back(event);
+  return event;
 }
 
-// ---- how many times over
+// ---- re-entry
 
-Holding::Entered Holding::enter(LockAttempt* by) {
+HeldLock::Entered HeldLock::enter(LockAttempt* by) {
   const Entered entered = count_.enter();
   if (entered != Entered::yes) return entered;
   count_has_changed();
   if (by) {
     by->entered_again(*this);
   } else if (is_read(*lock_)) {
-    LockEvent again = event(LockPhase::entered_again);
+    LockEvent again = event(LockPhase::reentered);
     again.count = count();
     tell(*lock_, again);
   }
   return entered;
 }
 
-bool Holding::leave() {
-  if (count() == 1) static_cast<void>(is_lost());  // what happens to the session afterwards is no loss any more
+bool HeldLock::leave() {
+  if (count() == 1) static_cast<void>(is_lost());  // a later end of the session is no loss any more
   if (!count_.leave()) {
     count_has_changed();
     return false;
@@ -211,28 +217,29 @@ bool Holding::leave() {
   return true;
 }
 
-/// The node's data follow the count: one write under way at a time, the newest value wins.
-void Holding::count_has_changed() {
+/// The node's data follows the count: one write at a time, and the newest value wins.
+void HeldLock::count_has_changed() {
   if (writing_.exchange(true)) return;
   asio::dispatch(session_.get_executor(),
                  [self = shared_from_this()] { spawn_detached(self->session_.get_executor(), write_count(self)); });
 }
 
-Awaitable<void> Holding::write_count(std::shared_ptr<Holding> self) {
+Awaitable<void> HeldLock::write_count(std::shared_ptr<HeldLock> self) {
   for (;;) {
     const std::uint32_t wanted = self->count();
-    if (wanted == 0) co_return;  // the node goes, and with it the need for another write
+    if (wanted == 0) co_return;  // the node will be deleted, so no further write is needed
     if (const error_code error = co_await write(self, wanted)) break;
     if (self->written_ != self->count()) continue;
     self->writing_ = false;
-    // A change since the comparison begins a write of its own, unless it still saw ours.
+    // A change after the comparison begins a write of its own, unless it still found writing_ set.
     if (self->written_ == self->count() || self->writing_.exchange(true)) co_return;
   }
   self->writing_ = false;
 }
 
-/// Writes over our own data only: where somebody else has written, that may be a request to revoke, which stays.
-Awaitable<error_code> Holding::write(std::shared_ptr<Holding> self, std::uint32_t count) {
+/// Overwrites only data that this client has written. Data that another client has written may be a request to revoke,
+/// which stays.
+Awaitable<error_code> HeldLock::write(std::shared_ptr<HeldLock> self, std::uint32_t count) {
   const std::string data = format_lock_data({self->lock_->client().client_id(), count});
   for (;;) {
     auto [error, stat] = co_await self->session_.async_set_data(self->node_.path, data, self->version_, use_tuple);
@@ -256,31 +263,31 @@ Awaitable<error_code> Holding::write(std::shared_ptr<Holding> self, std::uint32_
   }
 }
 
-void Holding::on_data(const std::string& data) {
+void HeldLock::on_data(const std::string& data) {
   if (data != revocation_request || revoked_.exchange(true)) return;
   tell(*lock_, event(LockPhase::revocation_requested));
   wake();
 }
 
-// ---- one share
+// ---- the lease share
 
-LeaseState Hold::state() const noexcept { return released_ ? LeaseState::released : holding_->state(); }
+LeaseState LeaseShare::state() const noexcept { return released_ ? LeaseState::released : held_lock_->state(); }
 
-Clock::time_point Hold::valid_until() const noexcept {
+Clock::time_point LeaseShare::valid_until() const noexcept {
   const LeaseState now = state();
   const bool ours = now == LeaseState::held || now == LeaseState::suspect;
-  return ours ? holding_->session().valid_until() : Clock::time_point{};
+  return ours ? held_lock_->session().valid_until() : Clock::time_point{};
 }
 
-Transaction Hold::guard() const {
+Transaction LeaseShare::guard() const {
   Transaction transaction;
-  transaction.check(holding_->node().path);
+  transaction.check(held_lock_->node().path);
   return transaction;
 }
 
-bool Hold::end() {
+bool LeaseShare::end() {
   if (released_.exchange(true)) return false;
-  holding_->wake();
+  held_lock_->wake();
   return true;
 }
 

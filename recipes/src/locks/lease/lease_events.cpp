@@ -1,4 +1,4 @@
-#include "lease_news.hpp"
+#include "lease_events.hpp"
 
 #include <utility>
 
@@ -6,23 +6,23 @@ namespace zklock::detail {
 
 namespace {
 
-/// Opens the gate when something may have changed with the session or the node.
+/// Signals the event when the session or the node may have changed.
 ///
 /// Threads: the session's executor.
-class Lookout : public std::enable_shared_from_this<Lookout> {
+class LeaseMonitor : public std::enable_shared_from_this<LeaseMonitor> {
  public:
-  explicit Lookout(std::shared_ptr<Holding> holding)
-      : holding_{std::move(holding)}, gate_{holding_->open_gate()}, states_{holding_->session().states()} {}
+  explicit LeaseMonitor(std::shared_ptr<HeldLock> held_lock)
+      : held_lock_{std::move(held_lock)}, changed_{held_lock_->open_event()}, states_{held_lock_->session().states()} {}
 
-  [[nodiscard]] Timer& gate() noexcept { return *gate_; }
+  [[nodiscard]] AsyncEvent& changed() noexcept { return *changed_; }
 
-  /// Sees to it that both are watched.
+  /// Makes sure that both are watched.
   void look();
 
  private:
   template <class... Values>
-  auto then(void (Lookout::*step)(error_code, Values...)) {
-    return asio::bind_executor(holding_->session().get_executor(),
+  auto then(void (LeaseMonitor::*step)(error_code, Values...)) {
+    return asio::bind_executor(held_lock_->session().get_executor(),
                                [weak = weak_from_this(), step](error_code error, Values... values) {
                                  if (const auto self = weak.lock()) (*self.*step)(error, std::move(values)...);
                                });
@@ -30,56 +30,55 @@ class Lookout : public std::enable_shared_from_this<Lookout> {
 
   void on_state(error_code, SessionState) {
     hears_states_ = false;
-    gate_->cancel();
+    changed_->happen();
   }
 
-  /// An error that may pass is tried again with the next change.
+  /// After a retryable error the watch is requested again with the next change.
   void on_node(error_code error, DataResult node, Watch watch) {
-    if (error == Error::no_node) return holding_->lose();
+    if (error == Error::no_node) return held_lock_->lose();
     watches_node_ = !error;
     if (error) return;
     watch_ = std::move(watch);
-    watch_.async_wait(then(&Lookout::on_event));
-    holding_->on_data(node.data);
+    watch_.async_wait(then(&LeaseMonitor::on_event));
+    held_lock_->on_data(node.data);
   }
 
   void on_event(error_code, WatchEvent) {
     watches_node_ = false;
-    gate_->cancel();
+    changed_->happen();
   }
 
-  std::shared_ptr<Holding> holding_;
-  std::shared_ptr<Timer> gate_;
+  std::shared_ptr<HeldLock> held_lock_;
+  std::shared_ptr<AsyncEvent> changed_;
   SessionStateStream states_;
   Watch watch_;
   bool hears_states_ = false;
   bool watches_node_ = false;
 };
 
-void Lookout::look() {
-  if (!std::exchange(hears_states_, true)) states_.async_next(then(&Lookout::on_state));
-  if (!watches_node_ && holding_->session().state() == SessionState::connected) {
+void LeaseMonitor::look() {
+  if (!std::exchange(hears_states_, true)) states_.async_next(then(&LeaseMonitor::on_state));
+  if (!watches_node_ && held_lock_->session().state() == SessionState::connected) {
     watches_node_ = true;
-    holding_->session().async_get_data_and_watch(holding_->node().path, then(&Lookout::on_node));
+    held_lock_->session().async_get_data_and_watch(held_lock_->node().path, then(&LeaseMonitor::on_node));
   }
 }
 
 }  // namespace
 
-Awaitable<Result<Done>> await_news(std::shared_ptr<Hold> hold, LeaseNews news) {
-  const std::shared_ptr<Holding> holding = hold->shared_holding();
-  const auto lookout = std::make_shared<Lookout>(holding);
+Awaitable<Result<Done>> await_lease_event(std::shared_ptr<LeaseShare> share, LeaseEvent awaited) {
+  const std::shared_ptr<HeldLock> held_lock = share->shared_held_lock();
+  const auto monitor = std::make_shared<LeaseMonitor>(held_lock);
   const auto cancellation = co_await asio::this_coro::cancellation_state;
   for (;;) {
-    const LeaseState state = hold->state();
-    if (state == LeaseState::lost && news == LeaseNews::lost) co_return Done{};
-    if (state == LeaseState::lost) co_return make_error_code(Error::lock_lost);
+    const LeaseState state = share->state();
+    if (state == LeaseState::lost && awaited == LeaseEvent::lost) co_return Done{};
+    if (state == LeaseState::lost) co_return make_error_code(LockError::lock_lost);
     if (state == LeaseState::released || cancellation.cancelled() != asio::cancellation_type::none)
       co_return make_error_code(asio::error::operation_aborted);
-    if (news == LeaseNews::revocation && holding->is_revoked()) co_return Done{};
-    lookout->look();
-    lookout->gate().expires_at(holding->session().valid_until());
-    co_await lookout->gate().async_wait(use_tuple);
+    if (awaited == LeaseEvent::revocation && held_lock->is_revoked()) co_return Done{};
+    monitor->look();
+    co_await monitor->changed().wait_until(held_lock->session().valid_until());
   }
 }
 

@@ -1,90 +1,40 @@
 #include "lock_events.hpp"
 
-#include "lock_core.hpp"
+#include "held_lock.hpp"
+#include "lock_log.hpp"
 
-#include <zklock/detail/shelf.hpp>
 #include <zklock/path.hpp>
+#include <zklock/recipe_kit/shared_state.hpp>
+#include <zklock/recipes/locks/lock_error.hpp>
 
 #include <spdlog/spdlog.h>
 
 #include <atomic>
-#include <iterator>
 #include <set>
 
 namespace zklock::detail {
 
-std::string_view to_string(LockPhase phase) noexcept {
-  switch (phase) {
-    case LockPhase::asked: return "asked";
-    case LockPhase::granted: return "granted";
-    case LockPhase::timed_out: return "timed_out";
-    case LockPhase::cancelled: return "cancelled";
-    case LockPhase::failed: return "failed";
-    case LockPhase::enqueued: return "enqueued";
-    case LockPhase::waiting: return "waiting";
-    case LockPhase::entered_again: return "entered_again";
-    case LockPhase::revocation_requested: return "revocation_requested";
-    case LockPhase::released: return "released";
-    case LockPhase::lost: return "lost";
-  }
-  return "unknown";
-}
-
-namespace {
-
-constexpr std::string_view closed_by_us = "closed";
-
-spdlog::level::level_enum level_of(const LockEvent& event) {
-  if (event.phase != LockPhase::lost) return spdlog::level::debug;
-  return event.cause == closed_by_us ? spdlog::level::info : spdlog::level::warn;
-}
-
-double in_milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>{time}.count(); }
-
-std::string describe(const LockCore& lock, const LockEvent& event) {
-  std::string line;
-  const auto out = std::back_inserter(line);
-  const auto session = event.session ? static_cast<std::uint64_t>(event.session->id()) : 0;
-  spdlog::fmt_lib::format_to(out, "zklock: session={:#x} path={} lock={} event={}", session,
-                             quoted(lock.client().server_path(lock.path())), to_string(event.kind),
-                             to_string(event.phase));
-  if (event.attempt != 0) spdlog::fmt_lib::format_to(out, " attempt={}", event.attempt);
-  if (!event.node_path.empty()) spdlog::fmt_lib::format_to(out, " node={}", quoted(node_name(event.node_path)));
-  if (!event.behind.empty()) spdlog::fmt_lib::format_to(out, " behind={}", quoted(node_name(event.behind)));
-  if (event.token != 0) spdlog::fmt_lib::format_to(out, " token={}", event.token);
-  if (event.count != 0) spdlog::fmt_lib::format_to(out, " count={}", event.count);
-  if (event.waited) spdlog::fmt_lib::format_to(out, " waited={:.1f}ms", in_milliseconds(*event.waited));
-  if (event.held) spdlog::fmt_lib::format_to(out, " held={:.1f}ms", in_milliseconds(*event.held));
-  if (event.error) spdlog::fmt_lib::format_to(out, " error={} ({})", event.error.value(), event.error.message());
-  if (!event.cause.empty()) spdlog::fmt_lib::format_to(out, " cause={}", event.cause);
-  return line;
-}
-
-}  // namespace
-
-bool is_read(const LockCore& lock) noexcept {
+bool is_read(const LockTarget& lock) noexcept {
+  if (!lock.is_heard()) return false;
   const auto& logger = lock.client().config().logger;
-  return logger && logger->should_log(spdlog::level::debug);
+  return lock.observers() || (logger && logger->should_log(spdlog::level::debug));
 }
 
-void tell(const LockCore& lock, const LockEvent& event) noexcept {
-  const auto& logger = lock.client().config().logger;
-  const auto level = level_of(event);
-  if (!logger || !logger->should_log(level)) return;
-  try {
-    logger->log(level, spdlog::string_view_t{describe(lock, event)});
-  } catch (const std::exception&) {  // out of memory: the lock goes on without the line
-  }
+void tell_listeners(const LockTarget& lock, LockEvent event) noexcept {
+  event.client_id = lock.client().client_id();
+  event.path = lock.server_path();
+  if (lock.client().config().logger) log_event(lock, event);
+  if (const auto* observers = lock.observers()) observers->tell(&LockObserver::on_lock, event);
 }
 
 // ---- another kind of lock
 
 namespace {
 
-/// Paths that the log has been told of. Threads: the client's executor.
+/// The paths that the log has been told of. Threads: the client's executor.
 class ToldOnce {
  public:
-  /// True for the first time. Of very many paths the early ones are forgotten.
+  /// True for the first call with that path. If there are very many paths, the early ones are forgotten.
   [[nodiscard]] bool is_first(const std::string& path) {
     if (paths_.size() >= most) paths_.clear();
     return paths_.insert(path).second;
@@ -97,11 +47,11 @@ class ToldOnce {
 
 }  // namespace
 
-void warn_of_other_kind(const LockCore& lock, LockKind kind, const Session& session, std::string_view node) {
+void warn_of_other_kind(const LockTarget& lock, LockKind kind, const Session& session, std::string_view node) {
   const auto& client = lock.client();
   const auto& logger = client.config().logger;
   const std::string path = client.server_path(lock.path());
-  if (!logger || !client.shelf().keep<ToldOnce>()->is_first(path)) return;
+  if (!logger || !client.shared_state().keep<ToldOnce>()->is_first(path)) return;
   const bool is_mutex = kind == LockKind::mutex;
   logger->warn(
       "zklock: session={:#x} path={} lock={} node={}: a {} has a node here, which does not exclude this {}; use one "
@@ -112,12 +62,22 @@ void warn_of_other_kind(const LockCore& lock, LockKind kind, const Session& sess
 
 // ---- one attempt
 
-LockAttempt::LockAttempt(const LockCore& lock, LockKind kind, const Limits& limits,
+namespace {
+
+/// The attempt cannot succeed in the way it was asked for, whatever the servers would say.
+bool is_refusal(error_code error) {
+  return error == Error::would_deadlock || error == LockError::mixed_lock_kinds ||
+         error == LockError::too_many_reentries || error == Error::invalid_path;
+}
+
+}  // namespace
+
+LockAttempt::LockAttempt(const LockTarget& lock, LockKind kind, const Limits& limits,
                          const asio::cancellation_state& cancellation)
     : lock_{lock}, kind_{kind}, limits_{limits}, cancellation_{cancellation} {
   static std::atomic<std::uint64_t> attempts{0};
   number_ = ++attempts;
-  tell(lock_, {.phase = LockPhase::asked, .kind = kind_, .attempt = number_});
+  if (lock_.is_heard()) tell(lock_, {.phase = LockPhase::asked, .kind = kind_, .attempt = number_});
 }
 
 LockAttempt::~LockAttempt() {
@@ -125,46 +85,62 @@ LockAttempt::~LockAttempt() {
     static_cast<void>(failed(make_error_code(asio::error::operation_aborted)));
 }
 
+void LockAttempt::end() noexcept {
+  ended_ = true;
+  slow_wait_.unlink();
+}
+
 void LockAttempt::enqueued(const Session& session, std::string_view node_path) const {
-  tell(lock_,
-       {.phase = LockPhase::enqueued, .kind = kind_, .attempt = number_, .session = &session, .node_path = node_path});
+  if (!lock_.is_heard()) return;
+  tell(lock_, {.phase = LockPhase::enqueued,
+               .kind = kind_,
+               .attempt = number_,
+               .session_id = session.id(),
+               .node_path = node_path});
 }
 
 void LockAttempt::waits(const Session& session, std::string_view node_path, std::string_view behind) const {
+  if (!lock_.is_heard()) return;
+  SlowWaits::add(lock_, slow_wait_, kind_, number_, began_, node_path);
   tell(lock_, {.phase = LockPhase::waiting,
                .kind = kind_,
                .attempt = number_,
-               .session = &session,
+               .session_id = session.id(),
                .node_path = node_path,
                .behind = behind});
 }
 
-void LockAttempt::granted(const Holding& holding) {
-  ended_ = true;
+void LockAttempt::granted(const HeldLock& held_lock) {
+  end();
+  if (!lock_.is_heard()) return;
   tell(lock_, {.phase = LockPhase::granted,
                .kind = kind_,
                .attempt = number_,
-               .session = &holding.session(),
-               .node_path = holding.node().path,
-               .token = holding.fencing_token(),
-               .waited = holding.granted_at() - began_});
+               .session_id = held_lock.session().id(),
+               .owner = held_lock.owner().number(),
+               .node_path = held_lock.node().path,
+               .fencing_token = held_lock.fencing_token(),
+               .waited = held_lock.granted_at() - began_});
 }
 
-void LockAttempt::entered_again(const Holding& holding) {
-  ended_ = true;
-  tell(lock_, {.phase = LockPhase::entered_again,
+void LockAttempt::entered_again(const HeldLock& held_lock) {
+  end();
+  if (!lock_.is_heard()) return;
+  tell(lock_, {.phase = LockPhase::reentered,
                .kind = kind_,
                .attempt = number_,
-               .session = &holding.session(),
-               .node_path = holding.node().path,
-               .token = holding.fencing_token(),
+               .session_id = held_lock.session().id(),
+               .owner = held_lock.owner().number(),
+               .node_path = held_lock.node().path,
+               .fencing_token = held_lock.fencing_token(),
                .waited = Clock::now() - began_,
-               .count = holding.count()});
+               .count = held_lock.count()});
 }
 
-/// As outcome_of_body() does it.
+/// Maps the error as outcome_of_body() does.
 error_code LockAttempt::failed(error_code error) {
-  ended_ = true;
+  end();
+  if (!lock_.is_heard()) return error;
   const auto now = Clock::now();
   const bool is_overdue = limits_.deadline && *limits_.deadline <= now;
   error_code outcome = error;
@@ -177,6 +153,7 @@ error_code LockAttempt::failed(error_code error) {
   } else if (outcome == asio::error::operation_aborted) {
     event.phase = LockPhase::cancelled;
   } else {
+    if (is_refusal(outcome)) event.phase = LockPhase::refused;
     event.error = outcome;
   }
   tell(lock_, event);

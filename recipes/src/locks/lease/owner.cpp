@@ -1,4 +1,4 @@
-#include <zklock/recipes/owner.hpp>
+#include <zklock/recipes/locks/owner.hpp>
 
 #include <atomic>
 
@@ -9,7 +9,7 @@ Owner Owner::make() noexcept {
   return Owner{++last};
 }
 
-/// Not made from std::thread::id, which may come again once its thread has ended.
+/// Not made from std::thread::id, which may be used again once its thread has ended.
 Owner Owner::this_thread() noexcept {
   thread_local const Owner own = make();
   return own;

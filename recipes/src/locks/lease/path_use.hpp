@@ -1,14 +1,14 @@
-// Which kind of lock a client has on a path.
+// The kind of lock that a client has on a path.
 #pragma once
 
-#include <zklock/recipes/lock_kind.hpp>
+#include <zklock/recipes/locks/lock_kind.hpp>
 
 #include <atomic>
 #include <memory>
 
 namespace zklock::detail {
 
-/// What a client uses a path for, by so many: a mutex, or a read/write lock (LockKind::write).
+/// What a client uses a path for, and by how many users: a mutex, or a read/write lock (LockKind::write).
 struct PathUse {
   LockKind kind = LockKind::mutex;
   std::atomic<int> users{0};
@@ -18,7 +18,7 @@ struct StopUsing {
   void operator()(PathUse* use) const noexcept { --use->users; }
 };
 
-/// That of one who stands in line, or holds. The LockCore that it comes from must outlive it.
+/// The share of a waiter or a holder. The LockCore that it comes from must outlive it.
 using PathShare = std::unique_ptr<PathUse, StopUsing>;
 
 }  // namespace zklock::detail

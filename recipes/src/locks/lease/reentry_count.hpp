@@ -1,4 +1,4 @@
-// How many times over a lock is held.
+// How many times the owner of a lock has entered it.
 #pragma once
 
 #include <atomic>
@@ -6,7 +6,7 @@
 
 namespace zklock::detail {
 
-/// Begins at one, and ends for good at zero.
+/// A count that begins at one, and ends for good at zero.
 ///
 /// Threads: any.
 class ReentryCount {
@@ -15,7 +15,7 @@ class ReentryCount {
 
   explicit ReentryCount(std::uint32_t most = INT32_MAX) noexcept : most_{most} {}
 
-  /// Once more.
+  /// Enters once more.
   [[nodiscard]] Entered enter() noexcept {
     std::uint32_t count = count_;
     do {
@@ -24,7 +24,7 @@ class ReentryCount {
     } while (!count_.compare_exchange_weak(count, count + 1));
     return Entered::yes;
   }
-  /// Once less. True: that was the last.
+  /// Leaves once. True: that was the last time.
   [[nodiscard]] bool leave() noexcept { return --count_ == 0; }
   [[nodiscard]] std::uint32_t value() const noexcept { return count_; }
 

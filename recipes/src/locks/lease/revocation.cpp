@@ -1,8 +1,8 @@
 #include "without_result.hpp"
 
-#include <zklock/detail/blocking.hpp>
-#include <zklock/detail/spawn.hpp>
-#include <zklock/recipes/revocation.hpp>
+#include <zklock/recipe_kit/blocking.hpp>
+#include <zklock/recipe_kit/spawn.hpp>
+#include <zklock/recipes/locks/revocation.hpp>
 
 namespace zklock {
 

@@ -2,9 +2,9 @@
 #include "lock_set.hpp"
 #include "multi_hold.hpp"
 
-#include <zklock/detail/blocking.hpp>
 #include <zklock/detail/existing.hpp>
-#include <zklock/recipes/inter_process_multi_lock.hpp>
+#include <zklock/recipe_kit/blocking.hpp>
+#include <zklock/recipes/locks/inter_process_multi_lock.hpp>
 
 #include <boost/system/system_error.hpp>
 
@@ -16,17 +16,18 @@ namespace zklock {
 using detail::existing;
 using detail::LockSet;
 using detail::MultiHold;
-using detail::Patience;
+using detail::WaitPolicy;
 
 namespace {
 
 using Holds = std::shared_ptr<MultiHold>;
 
-/// One lock after the other. Whoever gives up lets go of the hold, and so of all that was acquired.
-Awaitable<Result<Holds>> acquire_each(std::shared_ptr<LockSet> locks, Owner owner, Patience patience) {
+/// Acquires one lock after the other. An attempt that gives up destroys its MultiHold, and so releases all that was
+/// acquired.
+Awaitable<Result<Holds>> acquire_each(std::shared_ptr<LockSet> locks, Owner owner, WaitPolicy wait) {
   auto holds = std::make_shared<MultiHold>(locks);
   for (const std::size_t number : locks->order()) {
-    auto [error, lease] = co_await LockSet::async_acquire(locks->locks()[number], owner, patience);
+    auto [error, lease] = co_await LockSet::async_acquire(locks->locks()[number], owner, wait);
     if (!error) {
       holds->add(std::move(lease));
       continue;
@@ -38,17 +39,17 @@ Awaitable<Result<Holds>> acquire_each(std::shared_ptr<LockSet> locks, Owner owne
   co_return std::move(holds);
 }
 
-/// All of them, of sessions that live. Whoever has lost one while it waited for another starts over: to acquire that
-/// one alone would be against the order.
-Awaitable<Result<MultiLease>> acquire_all(std::shared_ptr<LockSet> locks, Owner owner, Patience patience) {
+/// Acquires all of them, on sessions that still live. If a lock was lost while another one was waited for, the attempt
+/// starts over: to acquire the lost one alone would be against the order.
+Awaitable<Result<MultiLease>> acquire_all(std::shared_ptr<LockSet> locks, Owner owner, WaitPolicy wait) {
   for (;;) {
-    auto holds = co_await acquire_each(locks, owner, patience);
+    auto holds = co_await acquire_each(locks, owner, wait);
     if (!holds) co_return holds.error();
     if ((*holds)->state() != LeaseState::lost) co_return MultiLease{std::move(*holds)};
   }
 }
 
-/// Does it to each lock, the last acquired first, whatever comes of the others; throws the first failure.
+/// Applies the action to each lock, the last acquired first, also after failures; throws the first failure.
 template <class Action>
 void undo(LockSet& locks, Action action) {
   std::exception_ptr first;
@@ -86,12 +87,12 @@ void refuse_after_fork(const LockSet& locks) {
     throw boost::system::system_error{make_error_code(Error::used_after_fork), locks.describe()};
 }
 
-void start_acquire_all(std::shared_ptr<LockSet> locks, Owner owner, Patience patience, Handler<MultiLease> handler) {
+void start_acquire_all(std::shared_ptr<LockSet> locks, Owner owner, WaitPolicy wait, Handler<MultiLease> handler) {
   const auto serial = locks->client().get_executor();
-  const Limits limits = limits_of(patience, locks->client());
-  // The deadline is that of the whole, and of whichever lock is waited for.
-  if (limits.deadline) patience.deadline = *limits.deadline;
-  auto body = acquire_all(locks, owner, patience);
+  const Limits limits = limits_of(wait, locks->client());
+  // The deadline holds for the whole, and for each lock that is waited for.
+  if (limits.deadline) wait.deadline = *limits.deadline;
+  auto body = acquire_all(locks, owner, wait);
   spawn_operation(serial, limits.deadline, std::move(handler), std::move(body), locks, limits.at_deadline);
 }
 
@@ -103,25 +104,22 @@ InterProcessMultiLock::InterProcessMultiLock(const ClientHandle& client, const s
 InterProcessMultiLock::InterProcessMultiLock(const std::vector<std::reference_wrapper<const InterProcessMutex>>& locks)
     : locks_{std::make_shared<LockSet>(shared(locks))} {}
 
-void InterProcessMultiLock::acquire() { static_cast<void>(acquire(Patience{})); }
-
-bool InterProcessMultiLock::acquire(Patience patience) {
+bool InterProcessMultiLock::acquire_within(WaitPolicy wait) {
   LockSet& locks = existing(locks_);
   locks.refuse_to_block();
-  const Limits limits = limits_of(patience, locks.client());
+  const Limits limits = limits_of(wait, locks.client());
   auto outcome = detail::block_until<MultiLease>(
       limits.deadline, limits.at_deadline, locks.client().get_executor(),
-      [&](auto token) { initiate_acquire(Owner::this_thread(), patience, std::move(token)); });
+      [&](auto token) { initiate_acquire(Owner::this_thread(), wait, std::move(token)); });
   if (outcome.error == Error::timed_out) return false;
   if (outcome.error)
     throw boost::system::system_error{outcome.error, explain(locks.describe(), outcome.error, locks.client())};
-  locks.hand_to_thread(std::move(*outcome.value));
+  auto leases = std::move(*outcome.value).into_holds()->take();
+  for (std::size_t i = 0; i < leases.size(); ++i) locks.hand_to_thread(i, std::move(leases[i]));
   return true;
 }
 
-void InterProcessMultiLock::release() { static_cast<void>(release(Deadline{})); }
-
-bool InterProcessMultiLock::release(Deadline deadline) {
+bool InterProcessMultiLock::release_within(Deadline deadline) {
   LockSet& locks = existing(locks_);
   locks.refuse_to_block();
   bool in_time = true;

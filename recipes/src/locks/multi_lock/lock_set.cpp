@@ -1,7 +1,6 @@
 #include "lock_set.hpp"
 
-#include "multi_hold.hpp"
-#include "thread_holds.hpp"
+#include "thread_leases.hpp"
 
 #include <zklock/connect_string.hpp>
 #include <zklock/detail/existing.hpp>
@@ -19,7 +18,7 @@ namespace {
 
 using Servers = std::vector<std::pair<std::string, std::uint16_t>>;
 
-/// In an order of their own: it does not matter in which they were written.
+/// Sorted: the order in which they were written does not matter.
 Servers servers_of(const ClientHandle& client) {
   Servers servers;
   for (HostPort& each : parse_connect_string(client.config().connect_string).servers)
@@ -28,27 +27,27 @@ Servers servers_of(const ClientHandle& client) {
   return servers;
 }
 
-/// Of one path: who has the write lock may acquire the read lock, and not the other way about.
+/// The order on one path: the owner of the write lock may acquire the read lock, but not the reverse.
 int rank_of(LockKind kind) {
   switch (kind) {
     case LockKind::mutex: return 0;
     case LockKind::write: return 1;
     case LockKind::read: return 2;
-    case LockKind::permit: break;  // no lock of its own
+    case LockKind::permit: break;  // not a lock
   }
   return 0;
 }
 
-/// Where a lock comes in the order, which is the same in all processes.
+/// A lock's place in the order, which is the same in all processes.
 struct Place {
   std::string path;  // at the server
-  Servers servers;   // the same path may be that of several ensembles
+  Servers servers;   // the same path may exist in several ensembles
   LockKind kind;
   const LockCore* core;
   std::size_t number;
 
   [[nodiscard]] auto key() const { return std::tuple{std::tie(path, servers), core->naming(), rank_of(kind), number}; }
-  /// By two clients, or two namespaces of one, whose owners know nothing of each other.
+  /// Locks of two clients, or of two namespaces of one client: their owners know nothing of each other.
   [[nodiscard]] bool waits_for(const Place& other) const {
     if (path != other.path || servers != other.servers || core == other.core) return false;
     if (core->naming() != other.core->naming()) return false;
@@ -98,10 +97,8 @@ void LockSet::refuse_to_block() const {
   }
 }
 
-void LockSet::hand_to_thread(MultiLease lease) {
-  auto leases = std::move(lease).into_holds()->take();
-  for (std::size_t i = 0; i < leases.size(); ++i)
-    locks_[i].lock_->add(locks_[i].kind_, std::move(leases[i]).into_hold());
+void LockSet::hand_to_thread(std::size_t number, Lease lease) {
+  locks_[number].lock_->add(locks_[number].kind_, std::move(lease).into_share());
 }
 
 }  // namespace zklock::detail

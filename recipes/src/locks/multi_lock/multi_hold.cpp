@@ -2,6 +2,8 @@
 
 #include "unattended.hpp"
 
+#include <zklock/recipe_kit/async_event.hpp>
+
 #include <algorithm>
 
 namespace zklock {
@@ -12,10 +14,9 @@ namespace {
 
 /// The releases of one give_back that are under way.
 struct Releases {
-  Releases(const asio::any_io_executor& serial, std::size_t count)
-      : all_done{serial, Clock::time_point::max()}, left{count} {}
+  Releases(const asio::any_io_executor& serial, std::size_t count) : all_done{serial}, left{count} {}
 
-  Timer all_done;  // never expires
+  AsyncEvent all_done;
   std::size_t left;
   std::vector<error_code> outcomes = std::vector<error_code>(left);
 };
@@ -31,7 +32,7 @@ MultiHold::~MultiHold() {
 
 template <class Action>
 void MultiHold::in_reverse(Action action) {
-  if (leases_.empty()) return;  // taken
+  if (leases_.empty()) return;  // taken out
   for (std::size_t i = acquired_; i > 0; --i) action(leases_[locks_->order()[i - 1]]);
 }
 
@@ -49,11 +50,11 @@ Awaitable<error_code> MultiHold::give_back(std::shared_ptr<MultiHold> self) {
   self->in_reverse([&, number = std::size_t{0}](Lease& lease) mutable {
     lease.async_release(asio::bind_executor(serial, [self, releases, number](error_code error) {
       releases->outcomes[number] = error;
-      if (--releases->left == 0) releases->all_done.cancel();
+      if (--releases->left == 0) releases->all_done.happen();
     }));
     ++number;
   });
-  const auto [cancelled] = co_await releases->all_done.async_wait(use_tuple);
+  const auto [cancelled] = co_await releases->all_done.wait();
   if (releases->left > 0) co_return cancelled;
   const auto failed = std::ranges::find_if(releases->outcomes, [](error_code error) { return error.failed(); });
   co_return failed == releases->outcomes.end() ? error_code{} : *failed;

@@ -1,10 +1,10 @@
-// What a multi-lock's lease refers to.
+// The state that a multi-lock's lease refers to.
 #pragma once
 
 #include "lock_set.hpp"
 
-#include <zklock/detail/spawn.hpp>
-#include <zklock/recipes/lease.hpp>
+#include <zklock/recipe_kit/spawn.hpp>
+#include <zklock/recipes/locks/lease.hpp>
 
 #include <memory>
 #include <span>
@@ -13,8 +13,8 @@
 
 namespace zklock::detail {
 
-/// The leases of those locks of a set that are acquired by now. Gives them back at the end of its life, the last
-/// acquired first, in the background.
+/// The leases of the locks of a set that are acquired so far. Releases them at the end of its life, the last acquired
+/// first, in the background.
 ///
 /// Threads: the const functions, any; the rest one at a time.
 class MultiHold {
@@ -25,21 +25,21 @@ class MultiHold {
   ~MultiHold();
 
   [[nodiscard]] const LockSet& locks() const noexcept { return *locks_; }
-  /// As the caller has named their locks; empty for what is not acquired.
+  /// In the order in which the caller has named their locks; empty for a lock that is not acquired.
   [[nodiscard]] std::span<const Lease> leases() const noexcept { return leases_; }
-  /// Of what is acquired, the worst.
+  /// The worst state among the acquired leases.
   [[nodiscard]] LeaseState state() const noexcept;
 
-  /// That of the next lock in order.
+  /// Adds the lease of the next lock in the order.
   void add(Lease lease);
   [[nodiscard]] std::vector<Lease> take() { return std::exchange(leases_, {}); }
 
-  /// Gives all back, the last acquired first, in one flight; waits until that is done, and gives the first failure. On
-  /// the executor of the set's client. Cancelled, it goes on unattended.
+  /// Releases all, the last acquired first, in one flight; waits until that is done, and gives the first failure. Runs
+  /// on the executor of the set's client. If cancelled, the release goes on unattended.
   [[nodiscard]] static Awaitable<error_code> give_back(std::shared_ptr<MultiHold> self);
 
  private:
-  /// Of what is acquired, the last first.
+  /// Applies the action to the acquired leases, the last first.
   template <class Action>
   void in_reverse(Action action);
 

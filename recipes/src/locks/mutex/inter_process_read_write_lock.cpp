@@ -1,17 +1,18 @@
 #include "blocking_call.hpp"
-#include "thread_holds.hpp"
+#include "thread_leases.hpp"
 
 #include <zklock/detail/existing.hpp>
 #include <zklock/path.hpp>
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/lock_path.hpp>
 
 namespace zklock {
 
 namespace {
 
-std::shared_ptr<detail::ThreadHolds> checked(const ClientHandle& client, const std::string& path, LockNaming naming) {
+std::shared_ptr<detail::ThreadLeases> checked(const ClientHandle& client, const std::string& path, LockNaming naming) {
   validate_lock_path(path);
-  return detail::ThreadHolds::of(client, path, naming);
+  return detail::ThreadLeases::of(client, path, naming);
 }
 
 }  // namespace
@@ -20,10 +21,10 @@ InterProcessReadWriteLock::InterProcessReadWriteLock(const ClientHandle& client,
                                                      LockNaming naming)
     : InterProcessReadWriteLock{checked(client, path, naming)} {}
 
-std::vector<Participant> InterProcessReadWriteLock::participants() const {
+std::vector<LockParticipant> InterProcessReadWriteLock::participants() const {
   detail::refuse_after_fork(detail::existing(write_.lock_));
-  return detail::call_blocking<std::vector<Participant>>(write_.lock_->core()->client(), "lock " + path(),
-                                                         [this](auto token) { async_participants(std::move(token)); });
+  return detail::call_blocking<std::vector<LockParticipant>>(
+      write_.lock_->core()->client(), "lock " + path(), [this](auto token) { async_participants(std::move(token)); });
 }
 
 }  // namespace zklock

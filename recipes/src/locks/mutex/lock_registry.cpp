@@ -1,12 +1,13 @@
 #include "blocking_call.hpp"
 #include "limits.hpp"
 
-#include <zklock/detail/blocking.hpp>
 #include <zklock/detail/existing.hpp>
-#include <zklock/detail/random.hpp>
-#include <zklock/detail/spawn.hpp>
 #include <zklock/path.hpp>
-#include <zklock/recipes/lock_registry.hpp>
+#include <zklock/recipe_kit/blocking.hpp>
+#include <zklock/recipe_kit/random.hpp>
+#include <zklock/recipe_kit/spawn.hpp>
+#include <zklock/recipes/locks/lock_path.hpp>
+#include <zklock/recipes/locks/lock_registry.hpp>
 #include <zklock/retry_policy.hpp>
 
 #include <boost/system/system_error.hpp>
@@ -27,10 +28,10 @@ class RegistryCore {
 
   [[nodiscard]] const ClientHandle& client() const noexcept { return client_; }
   [[nodiscard]] const std::string& base() const noexcept { return base_; }
-  /// Throws Error::invalid_lock_path.
+  /// Throws LockError::invalid_lock_path.
   [[nodiscard]] std::string path_of(std::string_view name) const {
     if (name.empty() || name.find('/') != std::string_view::npos)
-      throw boost::system::system_error{make_error_code(Error::invalid_lock_path),
+      throw boost::system::system_error{make_error_code(LockError::invalid_lock_path),
                                         quoted(name) + ": a resource's name is one component of a path"};
     std::string path = join_path(base_, name);
     validate_lock_path(path);
@@ -48,7 +49,7 @@ namespace {
 
 using Registry = std::shared_ptr<const RegistryCore>;
 
-/// The lock object lives as long as the attempt; what it shares with the others on its path it keeps there.
+/// The lock object lives as long as the attempt, and keeps the state that it shares with others on its path.
 Awaitable<Result<Lease>> lock_in_tries(Registry registry, Owner owner, std::string name, Isolation isolation,
                                        LockOptions options) {
   const ExponentialBackoffRetry backoff{options.interval, options.tries < 1 ? -1 : options.tries - 1,
@@ -69,19 +70,19 @@ Awaitable<Result<Lease>> lock_in_tries(Registry registry, Owner owner, std::stri
   }
 }
 
-Awaitable<Result<std::vector<Participant>>> participants(Registry registry, std::string name) {
+Awaitable<Result<std::vector<LockParticipant>>> participants(Registry registry, std::string name) {
   const InterProcessReadWriteLock lock{registry->client(), registry->path_of(name)};
-  auto [error, line] = co_await lock.async_participants(use_tuple);
+  auto [error, participants] = co_await lock.async_participants(use_tuple);
   if (error) co_return error;
-  co_return std::move(line);
+  co_return std::move(participants);
 }
 
-/// Of each try.
-detail::Patience patience_of(const LockOptions& options) {
-  return options.wait == options.wait.max() ? detail::Patience{} : detail::Patience::of(options.wait);
+/// The wait of each try.
+detail::WaitPolicy wait_policy_of(const LockOptions& options) {
+  return options.wait == options.wait.max() ? detail::WaitPolicy{} : detail::WaitPolicy::of(options.wait);
 }
 
-/// When the last try has ended for certain; nothing: nobody can say.
+/// The moment at which the last try has certainly ended; std::nullopt: it is unknown.
 Deadline until_the_last(const LockOptions& options, const Limits& of_a_try) {
   using Seconds = std::chrono::duration<double>;
   if (!of_a_try.deadline || options.tries < 1) return std::nullopt;
@@ -89,14 +90,14 @@ Deadline until_the_last(const LockOptions& options, const Limits& of_a_try) {
   return after(options.tries * a_try + (options.tries - 1) * Seconds{options.max_interval});
 }
 
-/// The lease, or nothing if the time is up.
+/// The lease, or std::nullopt if the time is up.
 std::optional<Lease> blocking_lock(const Registry& registry, Owner owner, std::string_view name, Isolation isolation,
                                    LockOptions options) {
   refuse_after_fork(existing(registry));
   const std::string path = registry->path_of(name);
   const auto fail = [&](error_code error) { throw boost::system::system_error{error, "lock " + path}; };
   if (registry->client().blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock));
-  const Limits of_a_try = limits_of(patience_of(options), registry->client());
+  const Limits of_a_try = limits_of(wait_policy_of(options), registry->client());
   auto outcome = detail::block_until<Lease>(
       until_the_last(options, of_a_try), of_a_try.at_deadline, registry->client().get_executor(), [&](auto token) {
         detail::start_registry_lock(registry, owner, std::string{name}, isolation, options,
@@ -127,7 +128,7 @@ void start_registry_lock(Registry registry, Owner owner, std::string name, Isola
   spawn_operation(serial, {}, std::move(handler), std::move(body), std::move(registry));
 }
 
-void start_registry_participants(Registry registry, std::string name, Handler<std::vector<Participant>> handler) {
+void start_registry_participants(Registry registry, std::string name, Handler<std::vector<LockParticipant>> handler) {
   const auto serial = registry->client().get_executor();
   auto body = participants(registry, std::move(name));
   spawn_operation(serial, {}, std::move(handler), std::move(body), std::move(registry));
@@ -161,9 +162,9 @@ std::optional<Lease> LockRegistry::try_lock(Owner owner, std::string_view name, 
   return blocking_lock(core_, owner, name, isolation, options);
 }
 
-std::vector<Participant> LockRegistry::participants(std::string_view name) const {
+std::vector<LockParticipant> LockRegistry::participants(std::string_view name) const {
   refuse_after_fork(existing(core_));
-  return detail::call_blocking<std::vector<Participant>>(
+  return detail::call_blocking<std::vector<LockParticipant>>(
       core_->client(), "lock " + core_->path_of(name),
       [&](auto token) { async_participants(std::string{name}, std::move(token)); });
 }

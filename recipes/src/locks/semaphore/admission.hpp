@@ -1,4 +1,4 @@
-// Who is let in by a semaphore: pure decisions.
+// The admission to a semaphore: pure decisions.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 namespace zklock {
 
 enum class Admission {
-  granted,  ///< the permits are ours
-  full,     ///< wait until a child goes
-  missing   ///< one of our nodes is not in the list
+  granted,  ///< the nodes are permits
+  full,     ///< wait until a child is deleted
+  missing   ///< one of the attempt's nodes is not in the list
 };
 
-/// Whether our nodes are permits, by the children of the directory of leases. Each child counts, whoever made it.
+/// Whether the attempt's nodes are permits, judged by the children of the directory of leases. Each child counts,
+/// whichever program created it.
 [[nodiscard]] Admission admit(const std::vector<std::string>& children, const std::vector<std::string>& own,
                               std::int32_t permits);
 
-/// As Curator's SharedCount writes it: four bytes, big-endian.
+/// Formats the count as Curator's SharedCount does: four bytes, big-endian.
 [[nodiscard]] std::string format_count(std::int32_t count);
-/// Nothing if there are not four bytes.
+/// std::nullopt if there are not four bytes.
 [[nodiscard]] std::optional<std::int32_t> parse_count(std::string_view data) noexcept;
 
 }  // namespace zklock

@@ -1,18 +1,19 @@
 #include "blocking_call.hpp"
-#include "participants.hpp"
 #include "permit_count.hpp"
+#include "permit_holders.hpp"
 #include "permits.hpp"
 
-#include <zklock/detail/blocking.hpp>
 #include <zklock/detail/existing.hpp>
 #include <zklock/path.hpp>
-#include <zklock/recipes/inter_process_semaphore.hpp>
+#include <zklock/recipe_kit/blocking.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore.hpp>
+#include <zklock/recipes/locks/lock_path.hpp>
 
 namespace zklock {
 
 using detail::existing;
-using detail::Patience;
 using detail::SemaphoreCore;
+using detail::WaitPolicy;
 
 namespace {
 
@@ -29,7 +30,7 @@ std::string describe_permits(const SemaphoreCore& semaphore) {
 std::shared_ptr<SemaphoreCore> make_core(const ClientHandle& client, std::string path, PermitCount count,
                                          std::int32_t least) {
   validate_lock_path(path);
-  if (count.number < least) fail(make_error_code(Error::invalid_permits), path);
+  if (count.number < least) fail(make_error_code(LockError::invalid_permits), path);
   return std::make_shared<SemaphoreCore>(client, std::move(path), std::move(count));
 }
 
@@ -52,18 +53,18 @@ void refuse_after_fork(const SemaphoreCore& semaphore) {
   if (semaphore.client().in_forked_child()) fail(make_error_code(Error::used_after_fork), semaphore.path());
 }
 
-void start_acquire_permit(std::shared_ptr<SemaphoreCore> semaphore, Patience patience, Handler<Lease> handler) {
+void start_acquire_permit(std::shared_ptr<SemaphoreCore> semaphore, WaitPolicy wait, Handler<Lease> handler) {
   const auto serial = semaphore->client().get_executor();
-  const Limits limits = limits_of(patience, semaphore->client());
+  const Limits limits = limits_of(wait, semaphore->client());
   auto body = acquire_permit(semaphore, limits);
   spawn_operation(serial, limits.deadline, std::move(handler), std::move(body), std::move(semaphore),
                   limits.at_deadline);
 }
 
-void start_acquire_permits(std::shared_ptr<SemaphoreCore> semaphore, std::int32_t quantity, Patience patience,
+void start_acquire_permits(std::shared_ptr<SemaphoreCore> semaphore, std::int32_t quantity, WaitPolicy wait,
                            Handler<std::vector<Lease>> handler) {
   const auto serial = semaphore->client().get_executor();
-  const Limits limits = limits_of(patience, semaphore->client());
+  const Limits limits = limits_of(wait, semaphore->client());
   auto body = acquire_permits(semaphore, quantity, limits);
   spawn_operation(serial, limits.deadline, std::move(handler), std::move(body), std::move(semaphore),
                   limits.at_deadline);
@@ -81,7 +82,7 @@ void start_set_permits(std::shared_ptr<SemaphoreCore> semaphore, PermitNumber pe
   spawn_operation(serial, {}, std::move(handler), std::move(body), std::move(semaphore));
 }
 
-void start_permit_holders(std::shared_ptr<SemaphoreCore> semaphore, Handler<std::vector<Participant>> handler) {
+void start_permit_holders(std::shared_ptr<SemaphoreCore> semaphore, Handler<std::vector<LockParticipant>> handler) {
   const auto serial = semaphore->client().get_executor();
   auto body = list_permit_holders(semaphore);
   spawn_operation(serial, {}, std::move(handler), std::move(body), std::move(semaphore));
@@ -102,36 +103,36 @@ const std::string& InterProcessSemaphore::path() const noexcept {
   return core_ ? core_->path() : none;
 }
 
-Lease InterProcessSemaphore::acquire() { return std::move(*acquire(Patience{})); }
+Lease InterProcessSemaphore::acquire() { return std::move(*acquire(WaitPolicy{})); }
 
 std::vector<Lease> InterProcessSemaphore::acquire_many(std::int32_t quantity) {
-  return std::move(*acquire_many(quantity, Patience{}));
+  return std::move(*acquire_many(quantity, WaitPolicy{}));
 }
 
-std::optional<Lease> InterProcessSemaphore::acquire(Patience patience) {
-  auto leases = acquire_many(1, patience);
+std::optional<Lease> InterProcessSemaphore::acquire(WaitPolicy wait) {
+  auto leases = acquire_many(1, wait);
   if (!leases) return std::nullopt;
   return std::move(leases->front());
 }
 
-std::optional<std::vector<Lease>> InterProcessSemaphore::acquire_many(std::int32_t quantity, Patience patience) {
+std::optional<std::vector<Lease>> InterProcessSemaphore::acquire_many(std::int32_t quantity, WaitPolicy wait) {
   detail::refuse_after_fork(existing(core_));
   const auto& client = core_->client();
   if (client.blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock), path());
-  const Limits limits = limits_of(patience, client);
+  const Limits limits = limits_of(wait, client);
   auto outcome = detail::block_until<std::vector<Lease>>(
       limits.deadline, limits.at_deadline, client.get_executor(),
-      [&](auto token) { initiate_acquire_many(quantity, patience, std::move(token)); });
+      [&](auto token) { initiate_acquire_many(quantity, wait, std::move(token)); });
   if (outcome.error == Error::timed_out) return std::nullopt;
   if (outcome.error == Error::invalid_data) throw boost::system::system_error{outcome.error, describe_permits(*core_)};
   if (outcome.error) fail(outcome.error, explain(path(), outcome.error, client));
   return std::move(outcome.value);
 }
 
-std::vector<Participant> InterProcessSemaphore::participants() const {
+std::vector<LockParticipant> InterProcessSemaphore::participants() const {
   detail::refuse_after_fork(existing(core_));
-  return detail::call_blocking<std::vector<Participant>>(core_->client(), "semaphore " + path(),
-                                                         [this](auto token) { async_participants(std::move(token)); });
+  return detail::call_blocking<std::vector<LockParticipant>>(
+      core_->client(), "semaphore " + path(), [this](auto token) { async_participants(std::move(token)); });
 }
 
 PermitNumber InterProcessSemaphore::permits() const {

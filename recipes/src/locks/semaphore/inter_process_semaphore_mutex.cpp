@@ -1,8 +1,8 @@
 #include "semaphore_core.hpp"
 
-#include <zklock/detail/blocking.hpp>
 #include <zklock/detail/existing.hpp>
-#include <zklock/recipes/inter_process_semaphore_mutex.hpp>
+#include <zklock/recipe_kit/blocking.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore_mutex.hpp>
 
 #include <algorithm>
 #include <map>
@@ -14,19 +14,19 @@ using detail::existing;
 
 namespace {
 
-[[noreturn]] void fail(Error error, const std::string& path) {
-  throw boost::system::system_error{make_error_code(error), "lock " + path};
+[[noreturn]] void fail(error_code error, const std::string& path) {
+  throw boost::system::system_error{error, "lock " + path};
 }
 
 }  // namespace
 
-/// What blocking calls of one object have acquired. At most one of them is not lost; those that are stay until their
-/// threads release them, so that none of these gives back what another thread has acquired since.
+/// What blocking calls of one object have acquired. At most one of the leases is not lost. The lost ones stay until
+/// their threads release them, so that none of these threads releases what another thread has acquired since.
 ///
 /// Threads: any.
 class InterProcessSemaphoreMutex::Held {
  public:
-  /// Of the calling thread; nothing: it has acquired nothing.
+  /// The state of the calling thread's lease; std::nullopt: it has acquired nothing.
   [[nodiscard]] std::optional<LeaseState> own_state() const {
     const std::lock_guard lock{mutex_};
     const auto own = leases_.find(Owner::this_thread());
@@ -38,11 +38,11 @@ class InterProcessSemaphoreMutex::Held {
     leases_.insert_or_assign(Owner::this_thread(), std::move(lease));
   }
 
-  /// Takes out what the calling thread may give back. Throws Error::not_owner.
+  /// Takes out the lease that the calling thread may release. Throws LockError::not_owner.
   [[nodiscard]] Lease take(const std::string& path) {
     const std::lock_guard lock{mutex_};
     const auto found = find();
-    if (found == leases_.end()) fail(Error::not_owner, path);
+    if (found == leases_.end()) fail(LockError::not_owner, path);
     return std::move(leases_.extract(found).mapped());
   }
 
@@ -53,7 +53,7 @@ class InterProcessSemaphoreMutex::Held {
   }
 
  private:
-  /// The thread's own, else the one that is not lost, else any.
+  /// The thread's own lease, else the one that is not lost, else any.
   [[nodiscard]] std::map<Owner, Lease>::const_iterator find() const {
     const auto own = leases_.find(Owner::this_thread());
     if (own != leases_.end()) return own;
@@ -63,34 +63,30 @@ class InterProcessSemaphoreMutex::Held {
   }
 
   mutable std::mutex mutex_;
-  std::map<Owner, Lease> leases_;  // by who acquired them
+  std::map<Owner, Lease> leases_;  // by the owner that acquired them
 };
 
 InterProcessSemaphoreMutex::InterProcessSemaphoreMutex(const ClientHandle& client, std::string path)
     : semaphore_{client, std::move(path), 1}, held_{std::make_shared<Held>()} {}
 
-void InterProcessSemaphoreMutex::acquire() { static_cast<void>(acquire(detail::Patience{})); }
-
-bool InterProcessSemaphoreMutex::acquire(detail::Patience patience) {
+bool InterProcessSemaphoreMutex::acquire_within(detail::WaitPolicy wait) {
   detail::refuse_after_fork(existing(semaphore_.core_));
   const auto own = held_->own_state();
-  if (own == LeaseState::lost) fail(Error::lock_lost, path());
-  if (own && patience.kind == detail::Patience::Kind::forever) fail(Error::would_deadlock, path());
-  auto lease = semaphore_.acquire(patience);
+  if (own == LeaseState::lost) fail(LockError::lock_lost, path());
+  if (own && wait.kind == detail::WaitPolicy::Kind::forever) fail(Error::would_deadlock, path());
+  auto lease = semaphore_.acquire(wait);
   if (!lease) return false;
   held_->add(std::move(*lease));
   return true;
 }
 
-void InterProcessSemaphoreMutex::release() { static_cast<void>(release(Deadline{})); }
-
-bool InterProcessSemaphoreMutex::release(Deadline deadline) {
+bool InterProcessSemaphoreMutex::release_within(Deadline deadline) {
   detail::refuse_after_fork(existing(semaphore_.core_));
   const auto& client = semaphore_.core_->client();
   if (client.blocking_would_deadlock()) fail(Error::would_deadlock, path());
-  const auto hold = held_->take(path()).into_hold();
+  const auto share = held_->take(path()).into_share();
   const auto outcome = detail::block_until<>(deadline, Error::timed_out, client.get_executor(), [&](auto token) {
-    detail::start_release(hold, deadline, detail::Handler<>{std::move(token)});
+    detail::start_release(share, deadline, detail::Handler<>{std::move(token)});
   });
   if (outcome.error == Error::timed_out) return false;
   if (outcome.error) throw boost::system::system_error{outcome.error, "lock " + path()};

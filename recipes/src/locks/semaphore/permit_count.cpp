@@ -1,16 +1,16 @@
 #include "permit_count.hpp"
 
 #include "admission.hpp"
-#include "contender.hpp"
+#include "limits.hpp"
 
-#include <zklock/detail/steps.hpp>
 #include <zklock/path.hpp>
+#include <zklock/recipe_kit/session_ops.hpp>
 
 namespace zklock {
 
 namespace {
 
-/// Success: it may be there now.
+/// Success: the node may exist now.
 Awaitable<error_code> make_node(Session session, const PermitCount& count) {
   std::string data = format_count(count.number);
   NodeOptions options{CreateMode::persistent};
@@ -18,14 +18,14 @@ Awaitable<error_code> make_node(Session session, const PermitCount& count) {
   if (error == Error::no_node) {
     std::string parent{parent_path(count.node)};
     error = co_await create_containers(session, std::move(parent));
-    if (error == Error::no_node) error = {};  // an ancestor went again: another round
+    if (error == Error::no_node) error = {};  // an ancestor was deleted again: another round
   } else if (is_retryable(error)) {
     error = co_await pause_before_retry(session);
   }
   co_return error == Error::node_exists ? error_code{} : error;
 }
 
-/// node_exists: somebody was faster.
+/// node_exists: another client was faster.
 Awaitable<error_code> make_node(ClientHandle client, const PermitCount& count, std::int32_t number) {
   CreateOptions options{CreateMode::persistent};
   options.creating_parent_containers();
@@ -38,7 +38,7 @@ Awaitable<error_code> make_node(ClientHandle client, const PermitCount& count, s
 
 Awaitable<Result<std::int32_t>> read_count(Session session, const PermitCount& count) {
   if (!count.is_shared()) co_return count.number;
-  for (int rounds_left = most_rounds;;) {
+  for (int rounds_left = max_rounds;;) {
     auto [error, read] = co_await session.async_get_data(count.node, use_tuple);
     if (!error) {
       const auto number = parse_count(read.data);
@@ -68,8 +68,8 @@ Awaitable<Result<PermitNumber>> read_permits(ClientHandle client, const PermitCo
 }
 
 Awaitable<Result<PermitNumber>> write_permits(ClientHandle client, const PermitCount& count, PermitNumber permits) {
-  if (permits.number < 0) co_return make_error_code(Error::invalid_permits);
-  if (!count.is_shared()) co_return make_error_code(Error::invalid_permits);
+  if (permits.number < 0) co_return make_error_code(LockError::invalid_permits);
+  if (!count.is_shared()) co_return make_error_code(LockError::invalid_permits);
   const bool is_any = permits.version == any_version;
   SetDataOptions options{permits.version};
   if (!is_any) options.idempotent();

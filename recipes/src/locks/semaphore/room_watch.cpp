@@ -2,7 +2,7 @@
 
 #include "admission.hpp"
 
-#include <zklock/detail/steps.hpp>
+#include <zklock/recipe_kit/session_ops.hpp>
 
 #include <utility>
 
@@ -17,13 +17,13 @@ RoomWatch::RoomWatch(Session session, const detail::SemaphoreCore& semaphore, st
 void RoomWatch::follow(Watch& watch, Whose whose) const {
   watch.async_wait(
       asio::bind_executor(session_.get_executor(), [state = state_, whose](error_code error, const WatchEvent& event) {
-        if (error == asio::error::operation_aborted) return;  // given up: somebody else has ended the sleep
+        if (error == asio::error::operation_aborted) return;  // cancelled: something else has ended the wait
         if (whose == Whose::mutex && !error && event.type == WatchEventType::node_deleted) state->mutex_lost = true;
-        state->gate.cancel();
+        state->changed.happen();
       }));
 }
 
-/// Once, for all sleeps. Its children are watched, of which there are none: that fires on deletion alone.
+/// Sets one watch for all waits. It watches the node's children, of which there are none: that fires on deletion alone.
 Awaitable<error_code> RoomWatch::watch_mutex() {
   if (mutex_watch_) co_return error_code{};
   auto [error, children, watch] = co_await session_.async_get_children_and_watch(mutex_, use_tuple);
@@ -52,7 +52,7 @@ Awaitable<error_code> RoomWatch::wait(const std::vector<std::string>& own, std::
   if (error) co_return error;
   follow(watch, Whose::leases);
   if (count_watch) follow(*count_watch, Whose::count);
-  if (!state_->mutex_lost) co_await state_->gate.async_wait(use_tuple);
+  if (!state_->mutex_lost) co_await state_->changed.wait();
   const auto cancellation = co_await asio::this_coro::cancellation_state;
   const bool cancelled = cancellation.cancelled() != asio::cancellation_type::none;
   co_return cancelled ? make_error_code(asio::error::operation_aborted) : error_code{};

@@ -1,9 +1,10 @@
-// What one who waits for permits is woken by.
+// The watches that wake an acquire that waits for permits.
 #pragma once
 
 #include "semaphore_core.hpp"
 
-#include <zklock/detail/spawn.hpp>
+#include <zklock/recipe_kit/async_event.hpp>
+#include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/session.hpp>
 
 #include <cstdint>
@@ -14,9 +15,9 @@
 
 namespace zklock {
 
-/// Watches for room among a semaphore's leases on behalf of the holder of its mutex, and of nobody else, so that a
-/// permit that is given back wakes one client; and watches the mutex's node. Where an operator deletes that, the next
-/// one in the queue waits for room, too: two who count each other's nodes would wait for ever.
+/// Watches for a free permit among a semaphore's leases. Only the holder of the semaphore's mutex does so: a released
+/// permit thus wakes one client. Also watches the mutex's node: if an operator deletes it, the next client in the queue
+/// waits for a free permit, too, and two clients that count each other's nodes would wait for ever.
 ///
 /// Threads: the session's executor.
 class RoomWatch {
@@ -24,22 +25,22 @@ class RoomWatch {
   /// `mutex` is the path of the mutex's node. The semaphore must outlive the watch.
   RoomWatch(Session session, const detail::SemaphoreCore& semaphore, std::string mutex);
 
-  /// Sleeps until our nodes may be permits, being too many by what was seen last, or the mutex is lost.
+  /// Waits until the attempt's nodes, which were too many by the last list, may be permits, or the mutex is lost.
   [[nodiscard]] Awaitable<error_code> wait(const std::vector<std::string>& own, std::int32_t permits);
-  /// Its node is seen to be gone. The servers tell of that before they answer what is asked later.
+  /// The mutex's node was found to be gone. The servers report that before they answer later requests.
   [[nodiscard]] bool is_mutex_lost() const noexcept { return state_->mutex_lost; }
 
  private:
   struct State {
-    explicit State(const asio::any_io_executor& serial) : gate{serial, Clock::time_point::max()} {}
-    Timer gate;  // never expires
+    explicit State(const asio::any_io_executor& serial) : changed{serial} {}
+    AsyncEvent changed;
     bool mutex_lost = false;
   };
 
   enum class Whose { mutex, leases, count };
 
   [[nodiscard]] Awaitable<error_code> watch_mutex();
-  /// When it fires it ends the sleep.
+  /// Ends the wait when the watch fires.
   void follow(Watch& watch, Whose whose) const;
 
   Session session_;

@@ -1,4 +1,4 @@
-// What the operations of one semaphore share.
+// The state that the operations of one semaphore share.
 #pragma once
 
 #include "lock_core.hpp"
@@ -12,8 +12,8 @@
 
 namespace zklock::detail {
 
-/// Immutable, but for the lines, which all semaphores of the client on the path share. Lives as long as a semaphore
-/// object or an operation does.
+/// Immutable, except for the wait queues, which all semaphores of the client on the path share. Lives as long as a
+/// semaphore object or an operation does.
 ///
 /// Threads: any.
 class SemaphoreCore {
@@ -27,9 +27,9 @@ class SemaphoreCore {
   [[nodiscard]] const ClientHandle& client() const noexcept { return locks_->client(); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] const PermitCount& count() const noexcept { return count_; }
-  /// The mutex without which no permit is taken.
+  /// The mutex without which no permit is acquired.
   [[nodiscard]] const std::shared_ptr<LockCore>& locks() const noexcept { return locks_; }
-  /// Where the permits are; nobody stands in line there.
+  /// The directory of the permits; it has no waiters.
   [[nodiscard]] const std::shared_ptr<LockCore>& leases() const noexcept { return leases_; }
 
  private:

@@ -1,4 +1,4 @@
-// Handles that refer to nothing.
+// Checks for empty handles.
 #pragma once
 
 #include <zklock/error.hpp>
@@ -7,10 +7,10 @@
 
 namespace zklock::detail {
 
-/// Of one that an operation has failed with, too: it gives an empty one.
+/// Also for a result of a failed operation, which is an empty object.
 inline constexpr char empty_handle[] = "this object is empty: it never got anything, or it was moved from";
 
-/// What the handle refers to. Throws Error::invalid_state for one that was moved from, or never had anything.
+/// Returns the object of the handle. Throws Error::invalid_state if the handle is empty or was moved from.
 template <class Handle>
 auto& existing(const Handle& handle) {
   if (!handle) throw boost::system::system_error{make_error_code(Error::invalid_state), empty_handle};

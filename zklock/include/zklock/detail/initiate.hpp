@@ -1,4 +1,4 @@
-// What the templates of asynchronous operations need in a header: the caller's handler is resolved, then erased.
+// The templates of asynchronous operations: they resolve the caller's handler and then erase its type.
 #pragma once
 
 #include <zklock/detail/existing.hpp>
@@ -30,8 +30,8 @@ namespace asio = boost::asio;
 
 namespace detail {
 
-/// A handler of any kind. Called on the client's serial executor it goes to its own; see Anchored. Boost 1.81 crashes
-/// when one is move-assigned: keep it in an optional and move-construct.
+/// A handler of any type. It is called on the client's serial executor and goes from there to its own; see
+/// BoundHandler. Boost 1.81 crashes when one is move-assigned: keep it in an optional and move-construct.
 template <class... Results>
 using Handler = asio::any_completion_handler<void(error_code, Results...)>;
 
@@ -45,25 +45,25 @@ concept Postable = requires(const Executor& executor) {
   asio::require(executor, asio::execution::blocking.never);
 };
 
-/// One that knows its threads, and so has some. Not so the system_executor, that of use_future, or one of the user's
-/// that has no more than execute().
+/// An executor that knows its threads, and so has some. That is not so for the system_executor (that of use_future),
+/// nor for a user's executor that has only execute().
 template <class Executor>
 concept Inhabited = Postable<Executor> && requires(const Executor& executor) {
   executor.running_in_this_thread();
 };
 
-/// How a handler gets from the serial executor to where it belongs.
+/// How a handler gets from the serial executor to its own executor.
 enum class Way {
-  none,    ///< it is there: that is its executor
+  none,    ///< it runs on the serial executor, which is its own
   direct,  ///< by a post to its executor
-  detour,  ///< by a post to the callback executor, from which its own, if it has one, may do as it likes
+  detour,  ///< by a post to the callback executor; from there its own executor, if it has one, may do anything
 };
 
-/// A handler that goes its way when it is called. Nothing of the user's runs inside the serial executor, where it would
-/// hold up the heartbeats, unless that is asked for by name. The work of `executor` stays open until the handler has
-/// run: an io_context whose only business is to wait for a lock does not run dry.
+/// A handler that goes to its executor when it is called. User code does not run inside the serial executor, where it
+/// would hold up the heartbeats, unless the handler is bound to that executor explicitly. The handler keeps work on
+/// `executor` outstanding until it has run, so that an io_context that only waits for a lock does not run out of work.
 template <class H, class Executor>
-struct Anchored {
+struct BoundHandler {
   H handler;
   Executor executor;
   Way way;
@@ -79,32 +79,32 @@ struct Anchored {
 };
 
 template <class H, class Executor>
-auto anchored(H&& handler, const Executor& executor, Way way) {
+auto bound(H&& handler, const Executor& executor, Way way) {
   auto working = asio::prefer(executor, asio::execution::outstanding_work.tracked);
-  return Anchored<std::decay_t<H>, decltype(working)>{std::forward<H>(handler), std::move(working), way};
+  return BoundHandler<std::decay_t<H>, decltype(working)>{std::forward<H>(handler), std::move(working), way};
 }
 
-/// Starts `start(handler)` with the handler anchored to its own executor, or to the target's callback executor.
+/// Calls `start(handler)` with the handler bound to its own executor, or to the target's callback executor.
 template <class H, class Target, class Start>
-void anchor(H&& handler, const Target& target, Start start) {
+void start_bound(H&& handler, const Target& target, Start start) {
   using Executor = ExecutorOf<H>;
   if constexpr (std::is_same_v<Executor, asio::any_io_executor>) {
     const asio::any_io_executor executor = asio::get_associated_executor(handler);
     const Way way = executor == serial_executor(target)                 ? Way::none
                     : executor.template target<asio::system_executor>() ? Way::detour
                                                                         : Way::direct;
-    start(anchored(std::forward<H>(handler), way == Way::detour ? callback_executor(target) : executor, way));
+    start(bound(std::forward<H>(handler), way == Way::detour ? callback_executor(target) : executor, way));
   } else if constexpr (Inhabited<Executor>) {
     const Executor executor = asio::get_associated_executor(handler);
-    start(anchored(std::forward<H>(handler), executor, Way::direct));
+    start(bound(std::forward<H>(handler), executor, Way::direct));
   } else {
-    start(anchored(std::forward<H>(handler), callback_executor(target), Way::detour));
+    start(bound(std::forward<H>(handler), callback_executor(target), Way::detour));
   }
 }
 
-/// What every operation begins with: `start(target, args..., handler)`, with the handler anchored. Handle is a
-/// shared_ptr, or like one, for which serial_executor(*target) names the executor of the client's I/O, and
-/// callback_executor(*target) the one of handlers that bring none, which is the operation's own, as Asio sees it.
+/// The initiation of every operation: it calls `start(target, args..., handler)` with a BoundHandler. Handle is a
+/// shared_ptr or similar. serial_executor(*target) is the executor of the client's I/O. callback_executor(*target) is
+/// the executor of handlers that bring none, and so the operation's own executor as Asio sees it.
 template <auto start, class Handle>
 class Initiation {
  public:
@@ -112,8 +112,9 @@ class Initiation {
 
   explicit Initiation(Handle target) : target_{std::move(target)} {}
 
-  /// Asio takes for granted that this does not throw. Where no thread can be started for callbacks it is the I/O's:
-  /// what Asio's adapters do there is short, and a handler that needs that thread is refused when the operation begins.
+  /// Asio requires that this does not throw. If no thread can be started for callbacks, it returns the I/O executor:
+  /// Asio's adapters do only short work there, and a handler that needs that thread is refused when the operation
+  /// begins.
   [[nodiscard]] executor_type get_executor() const noexcept {
     try {
       return callback_executor(*target_);
@@ -125,8 +126,8 @@ class Initiation {
   template <class H, class... Args>
   void operator()(H&& handler, Args&&... args) && {
     auto& target = *target_;
-    anchor(std::forward<H>(handler), target, [&](auto anchored_handler) {
-      start(std::move(target_), std::forward<Args>(args)..., std::move(anchored_handler));
+    start_bound(std::forward<H>(handler), target, [&](auto bound_handler) {
+      start(std::move(target_), std::forward<Args>(args)..., std::move(bound_handler));
     });
   }
   template <class H, class... Args>
@@ -138,8 +139,8 @@ class Initiation {
   Handle target_;
 };
 
-/// The shim of every operation. refuse_after_fork(*target) throws in a child process. Throws Error::invalid_state
-/// without a target (an object that is empty, or was moved from).
+/// Starts an operation. refuse_after_fork(*target) throws in a child process. Throws Error::invalid_state if there is
+/// no target (the object is empty or was moved from).
 template <class Signature, auto start, class Token, class Handle, class... Args>
 auto initiate(Token&& token, Handle target, Args&&... args) {
   refuse_after_fork(existing(target));
@@ -150,14 +151,14 @@ auto initiate(Token&& token, Handle target, Args&&... args) {
 }  // namespace detail
 }  // namespace zklock
 
-/// What is associated with an anchored handler (allocator, cancellation slot, executor) is what is associated with the
-/// handler.
+/// A BoundHandler has the associations (allocator, cancellation slot, executor) of the handler that it wraps.
 template <template <class, class> class Associator, class H, class Executor, class Default>
-struct boost::asio::associator<Associator, zklock::detail::Anchored<H, Executor>, Default> : Associator<H, Default> {
-  static typename Associator<H, Default>::type get(const zklock::detail::Anchored<H, Executor>& anchored) noexcept {
-    return Associator<H, Default>::get(anchored.handler);
+struct boost::asio::associator<Associator, zklock::detail::BoundHandler<H, Executor>, Default>
+    : Associator<H, Default> {
+  static typename Associator<H, Default>::type get(const zklock::detail::BoundHandler<H, Executor>& bound) noexcept {
+    return Associator<H, Default>::get(bound.handler);
   }
-  static auto get(const zklock::detail::Anchored<H, Executor>& anchored, const Default& otherwise) noexcept {
-    return Associator<H, Default>::get(anchored.handler, otherwise);
+  static auto get(const zklock::detail::BoundHandler<H, Executor>& bound, const Default& otherwise) noexcept {
+    return Associator<H, Default>::get(bound.handler, otherwise);
   }
 };

@@ -1,4 +1,4 @@
-// The blocking twins of asynchronous operations.
+// Blocking versions of asynchronous operations.
 #pragma once
 
 #include <zklock/clock.hpp>
@@ -34,8 +34,8 @@ struct Outcome<Result> {
   std::optional<Result> value;
 };
 
-/// Starts an operation whose handler runs on `executor`, and blocks until it has. `operation` is called with a
-/// completion token.
+/// Starts an operation whose handler runs on `executor`, and blocks until the handler has run. `operation` is called
+/// with a completion token.
 template <class... Result, class Executor, class Operation>
 Outcome<Result...> block_on(const Executor& executor, Operation&& operation) {
   std::binary_semaphore done{0};
@@ -49,13 +49,13 @@ Outcome<Result...> block_on(const Executor& executor, Operation&& operation) {
   return outcome;
 }
 
-/// Where an operation's handler and a caller that may have left meanwhile find each other. Threads: any.
+/// Passes a result from an operation's handler to a caller that may have stopped waiting. Threads: any.
 template <class... Result>
 class Meeting {
  public:
   boost::asio::cancellation_signal cancellation;
 
-  /// Whatever comes when the caller has left is destroyed: a Lease gives its lock back.
+  /// Destroys a result that comes after the caller has stopped waiting: a Lease then releases its lock.
   void complete(error_code error, Result... result) {
     const std::lock_guard lock{mutex_};
     if (left_) return;
@@ -65,7 +65,7 @@ class Meeting {
     done_.notify_one();
   }
 
-  /// In slices: what a condition variable waits by stands still while the machine is suspended.
+  /// Waits in slices: the clock of a condition variable stands still while the machine is suspended.
   std::optional<Outcome<Result...>> wait_until(Clock::time_point time) {
     constexpr Clock::duration slice = std::chrono::seconds{1};
     std::unique_lock lock{mutex_};
@@ -82,12 +82,12 @@ class Meeting {
   bool left_ = false;
 };
 
-/// The operation's own word on the deadline, which is a better one, is waited for so long; an executor that is not run,
-/// or is busy, gives none.
+/// How long the caller waits, after the deadline, for the operation's own result, which is more exact. An executor that
+/// is not run, or is busy, gives none.
 inline constexpr std::chrono::milliseconds last_word{50};
 
-/// As block_on, but no longer than until the deadline, by the caller's own clock: `at_deadline` then. The operation,
-/// which has the same deadline, is cancelled, and what it gives all the same is given back.
+/// Like block_on, but only until the deadline on the caller's clock; then the result is `at_deadline`. The operation,
+/// which has the same deadline, is cancelled, and a late result is destroyed, so that a lock is released.
 template <class... Result, class Executor, class Operation>
 Outcome<Result...> block_until(Deadline deadline, Error at_deadline, const Executor& executor, Operation&& operation) {
   if (!deadline) return block_on<Result...>(executor, std::forward<Operation>(operation));

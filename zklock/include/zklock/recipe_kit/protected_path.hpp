@@ -1,4 +1,4 @@
-// Names that only their maker knows.
+// Node names that only their creator knows.
 #pragma once
 
 #include <array>
@@ -7,23 +7,23 @@
 
 namespace zklock {
 
-/// The path of a node that is to be made, with a name that begins with "_c_<uuid>-", Curator's form. By that tag, which
-/// is there whatever else the name has, the node is found again after a lost reply; no other node has it.
+/// The path of a node to create, whose name begins with "_c_<uuid>-", in Curator's form. By this tag the node is found
+/// after a lost reply, whatever the rest of its name; no other node has the tag.
 class ProtectedPath {
  public:
-  /// A tag and `name`, which may be empty, in `directory`.
+  /// Makes a tag for `name`, which may be empty, in `directory`.
   ProtectedPath(std::string_view directory, std::string_view name);
-  /// Of the path that a create was asked for: "/jobs/n-" is "n-" in "/jobs", "/jobs/" is nothing in "/jobs".
+  /// Splits the path of a create: "/jobs/n-" is "n-" in "/jobs", and "/jobs/" is an empty name in "/jobs".
   explicit ProtectedPath(std::string_view path);
 
   [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
-  /// What to ask the server for.
+  /// The path for the create request.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// Whether the child of the directory is the node, with digits behind its name or without.
+  /// Whether `child` of the directory is the node, with or without digits after its name.
   [[nodiscard]] bool names(std::string_view child) const noexcept;
 
  private:
-  std::array<char, 40> tag_;  // no string: it is never empty, also where it was moved from
+  std::array<char, 40> tag_;  // not a string: it is never empty, even after a move
   std::string directory_;
   std::string path_;
 };

@@ -1,4 +1,4 @@
-// Randomness for back-off and jitter. Not for secrets.
+// Random numbers for back-off and jitter. Not for secrets.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace zklock {
 
 [[nodiscard]] std::uint64_t random_bits();
 
-/// From here on this thread's numbers follow from the seed: a simulation's do.
+/// Makes this thread's numbers follow from the seed, as a simulation needs.
 void seed_random_bits(std::uint64_t seed);
 
 }  // namespace zklock

@@ -1,8 +1,8 @@
-// The one loop of an operation that is tried again.
+// The one loop by which operations are retried.
 #pragma once
 
 #include <zklock/client.hpp>
-#include <zklock/detail/spawn.hpp>
+#include <zklock/recipe_kit/spawn.hpp>
 
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@ namespace zklock::detail {
 
 class RequestSlots;
 
-/// Counts one operation's tries, and waits between them as the client's policy says, within the client's limit.
+/// Counts an operation's tries, and waits between them as the client's policy says, within the client's limit.
 ///
 ///   for (RetryLoop loop{client, "get_data", path, deadline};;) {
 ///     auto session = co_await loop.session();
@@ -22,22 +22,24 @@ class RequestSlots;
 ///   }
 class RetryLoop {
  public:
-  /// `operation` and `path` are for the log; both must outlive the loop. With a deadline, whoever runs the coroutine
-  /// cancels it then.
+  /// `operation` and `path` are for the log; both must outlive the loop. If there is a deadline, the code that runs the
+  /// coroutine cancels it then.
   RetryLoop(ClientHandle client, std::string_view operation, const std::string& path, Deadline deadline);
   ~RetryLoop();
   RetryLoop(const RetryLoop&) = delete;
   RetryLoop& operator=(const RetryLoop&) = delete;
-  /// Its tries are short, a request or some: no more of them are made at once than the session has slots for.
+  /// For operations with short tries of one request or a few: limits the tries under way at once to the session's
+  /// slots.
   void use_slots();
 
-  /// The session for the next try, connected; not_connected if there is none in time, or before it is cancelled. After
-  /// the first one it waits for its turn among all retries of the client once the connection is there, so that those
-  /// who have waited for it do not all begin at once; the last try's error if that turn comes after the deadline.
+  /// Returns the session for the next try, connected. Fails with not_connected if the session does not connect in time
+  /// or before a cancellation. After the first try it also waits, once connected, for its turn among all retries of the
+  /// client, so that the operations that waited for the connection do not all begin at once. Fails with the last try's
+  /// error if that turn would come after the deadline.
   [[nodiscard]] Awaitable<Result<Session>> session();
 
-  /// After a failure that may pass: waits as the policy says, and gives no error when the time for another try has
-  /// come; else the error to give up with, which is `error` or operation_aborted.
+  /// To be called after a retryable error: waits as the policy says. Returns no error when the next try may begin;
+  /// otherwise the final error, which is `error` or operation_aborted.
   [[nodiscard]] Awaitable<error_code> next(error_code error);
 
  private:
@@ -49,7 +51,7 @@ class RetryLoop {
   int retries_ = 0;
   error_code last_error_{};
   std::shared_ptr<RequestSlots> slots_;
-  std::shared_ptr<void> slot_;  // of the try that is made
+  std::shared_ptr<void> slot_;  // of the current try
 };
 
 }  // namespace zklock::detail

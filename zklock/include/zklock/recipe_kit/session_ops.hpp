@@ -1,8 +1,8 @@
-// Steps on one session that survive lost links, for the recipes to build on.
+// Operations on one session that survive lost links; recipes are built on them.
 #pragma once
 
-#include <zklock/detail/protected_path.hpp>
-#include <zklock/detail/spawn.hpp>
+#include <zklock/recipe_kit/protected_path.hpp>
+#include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/session.hpp>
 
 #include <functional>
@@ -12,44 +12,43 @@
 
 namespace zklock {
 
-/// Waits until the session is connected again; the error that ended it, if it has ended.
+/// Waits until the session is connected again; returns the error that ended it, if it has ended.
 [[nodiscard]] Awaitable<error_code> wait_connected(Session session);
 
-/// The same, only if it is not connected. What is sent without a link fails as if it might have been carried out; who
-/// waits first is in doubt only when the link is lost meanwhile.
+/// The same, only if it is not connected. A request that is sent without a link fails as if it might have been carried
+/// out. After this wait the outcome is ambiguous only if the link is lost meanwhile.
 [[nodiscard]] Awaitable<void> wait_for_link(Session session);
 
-/// After a failure that may pass: waits for the link, or a moment if the link is fine (a server that throttles).
+/// After a retryable error: waits for the link, or for a moment if the link is up (a server that throttles).
 [[nodiscard]] Awaitable<error_code> pause_before_retry(Session session);
 
-/// Waits until the session is certainly alive: at once if that is proven for a third of its timeout to come, or else as
-/// soon as a server has answered. Its end, if it has ended.
+/// Waits until the session is certainly alive. That is at once if its validity is proven for a third of its timeout to
+/// come; otherwise as soon as a server has answered. Returns the error that ended the session, if it has ended.
 [[nodiscard]] Awaitable<error_code> prove_alive(Session session);
 
-/// The names of the children, however often the link is lost.
+/// Lists the names of the children, however often the link is lost.
 [[nodiscard]] Awaitable<Result<std::vector<std::string>>> list_children(Session session, std::string path);
 
-/// As list_children, no older than this call: a sync goes ahead of the list in the same flight.
+/// Like list_children, but no older than this call: a sync precedes the list in the same flight.
 [[nodiscard]] Awaitable<Result<std::vector<std::string>>> list_children_fresh(Session session, std::string path);
 
-/// Creates the missing nodes on the way down to `path`, those of chroot and namespace too, and `path`; all in one
-/// flight.
+/// Creates `path` and its missing parents, those of chroot and namespace too, all in one flight.
 [[nodiscard]] Awaitable<error_code> create_path(Session session, std::string path, NodeOptions options);
 
-/// The same, as containers.
+/// The same, with containers.
 [[nodiscard]] Awaitable<error_code> create_containers(Session session, std::string path);
 
-/// Deletes a node of ours, however often the link is lost: success once it is gone by us, no_node if it was gone
-/// before, or the error that ended the session.
-[[nodiscard]] Awaitable<error_code> remove_for_sure(Session session, std::string path);
+/// Deletes one of the client's own nodes, however often the link is lost. Success: this call has deleted it. no_node:
+/// it was gone before. Otherwise the error that ended the session.
+[[nodiscard]] Awaitable<error_code> remove_guaranteed(Session session, std::string path);
 
-/// Finds the nodes of that name after a create whose outcome is unknown: each that one of our sessions has made, which
-/// are several where one of them was lost. If there is none of this session, then there will be none: the sync waits for
-/// what was under way (docs/faults.md 16b).
+/// Finds the nodes of that name after a create with an ambiguous outcome: all nodes that the client's sessions have
+/// created for it. There are several if a session was lost meanwhile. If there is none of this session, none will come:
+/// the sync waits for what was under way [F16b].
 [[nodiscard]] Awaitable<Result<std::vector<CreateResult>>> find_nodes(Session session, ProtectedPath path);
-/// The one among them that is this session's own, and ephemeral; an empty path if there is none.
+/// Returns the one of them that is this session's own and ephemeral; an empty path if there is none.
 [[nodiscard]] Awaitable<Result<CreateResult>> find_own_node(Session session, ProtectedPath path);
-/// Deletes them, whosever they are.
+/// Deletes them, whatever session owns them.
 [[nodiscard]] Awaitable<error_code> find_and_remove(Session session, ProtectedPath path);
 
 /// Deletes the node in the background, beginning within this call, until it is gone or the session is over. `told` is

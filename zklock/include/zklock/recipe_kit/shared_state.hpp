@@ -1,4 +1,4 @@
-// What recipes share among their objects on one client.
+// The state that the recipes on one client share.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace zklock::detail {
 
-/// Parts are found by their type and a path, made where there is none, and gone with their last user.
+/// Parts are found by their type and a path, made if missing, and destroyed with their last user.
 ///
 /// Threads: any.
-class Shelf {
+class SharedState {
  public:
-  /// `make()` gives the shared_ptr of a new part; it must not come back here.
+  /// `make()` returns the shared_ptr of a new part; it must not call this object.
   template <class T, class Make>
   std::shared_ptr<T> find_or_make(const std::string& path, Make&& make) {
     const std::lock_guard lock{mutex_};
@@ -30,7 +30,7 @@ class Shelf {
     return part;
   }
 
-  /// The one of its type that lives as long as the client.
+  /// Returns the part of its type that lives as long as the client.
   template <class T>
   std::shared_ptr<T> keep() {
     const std::lock_guard lock{mutex_};
@@ -39,7 +39,7 @@ class Shelf {
     return std::static_pointer_cast<T>(part);
   }
 
-  /// Those that somebody uses, and those that are gone but whose entries are not cleared away yet.
+  /// The number of parts in use, plus expired entries that have not been removed yet.
   [[nodiscard]] std::size_t size() const {
     const std::lock_guard lock{mutex_};
     return parts_.size();

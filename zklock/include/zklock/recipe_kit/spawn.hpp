@@ -2,7 +2,7 @@
 #pragma once
 
 #include <zklock/clock.hpp>
-#include <zklock/detail/operation.hpp>
+#include <zklock/detail/initiate.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -32,13 +32,13 @@ using Result = boost::system::result<T>;
 template <class T>
 using Awaitable = asio::awaitable<T>;
 
-/// Awaiting with it gives the error_code first, and throws nothing.
+/// A completion token: awaiting with it gives the error_code first, and throws nothing.
 inline constexpr auto use_tuple = asio::as_tuple(asio::deferred);
 
 namespace detail {
 
-/// Stands between the caller's cancellation slot, the deadline, and the coroutine. On the serial executor.
-struct Relay {
+/// Connects the caller's cancellation slot, the deadline and the coroutine. On the serial executor.
+struct CancellationBridge {
   asio::cancellation_signal signal;
   bool cancelled = false;
   bool overdue = false;
@@ -47,11 +47,11 @@ struct Relay {
 
 template <class T>
 void follow_cancellation(const asio::any_io_executor& serial, Handler<T>& handler,
-                         const std::shared_ptr<Relay>& relay) {
+                         const std::shared_ptr<CancellationBridge>& bridge) {
   if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
-    slot.assign([serial, weak = std::weak_ptr{relay}](asio::cancellation_type type) {
+    slot.assign([serial, weak = std::weak_ptr{bridge}](asio::cancellation_type type) {
       if (type == asio::cancellation_type::none) return;
-      asio::post(serial, [weak] {  // behind the start, which may be queued still
+      asio::post(serial, [weak] {  // runs after the start, which may still be queued
         const auto self = weak.lock();
         if (!self) return;
         self->cancelled = !self->overdue;
@@ -60,10 +60,11 @@ void follow_cancellation(const asio::any_io_executor& serial, Handler<T>& handle
     });
 }
 
-inline void follow_clock(const asio::any_io_executor& serial, const std::shared_ptr<Relay>& relay, Deadline deadline) {
+inline void follow_clock(const asio::any_io_executor& serial, const std::shared_ptr<CancellationBridge>& bridge,
+                         Deadline deadline) {
   if (!deadline) return;
-  relay->timer.emplace(serial, *deadline);
-  relay->timer->async_wait([weak = std::weak_ptr{relay}](error_code error) {
+  bridge->timer.emplace(serial, *deadline);
+  bridge->timer->async_wait([weak = std::weak_ptr{bridge}](error_code error) {
     const auto self = weak.lock();
     if (!self || error) return;
     self->overdue = true;
@@ -71,11 +72,11 @@ inline void follow_clock(const asio::any_io_executor& serial, const std::shared_
   });
 }
 
-/// What to say of a body that has ended with `error`. A wait for a connection that is cut short ends with not_connected
-/// (see RetryLoop), which is the answer at a deadline, and not to a caller who cancelled.
-inline error_code outcome_of_body(const Relay& relay, error_code error, Error at_deadline) {
-  if (relay.overdue && error == asio::error::operation_aborted) return make_error_code(at_deadline);
-  if (relay.cancelled && error == Error::not_connected) return asio::error::operation_aborted;
+/// The error to report for a body that has ended with `error`. A wait for a connection that is cut short ends with
+/// not_connected (see RetryLoop). That is the right error at a deadline, but not for a caller who cancelled.
+inline error_code outcome_of_body(const CancellationBridge& bridge, error_code error, Error at_deadline) {
+  if (bridge.overdue && error == asio::error::operation_aborted) return make_error_code(at_deadline);
+  if (bridge.cancelled && error == Error::not_connected) return asio::error::operation_aborted;
   return error;
 }
 
@@ -91,23 +92,23 @@ inline error_code code_of(const std::exception_ptr& thrown) {
 
 }  // namespace detail
 
-/// Runs `body` on `serial` and hands its result to `handler`. The deadline and the handler's owner cancel it; a body
-/// cancelled by the deadline is Error::timed_out, or `at_deadline`. `keep_alive` lives until the handler has been
-/// called.
+/// Runs `body` on `serial` and passes its result to `handler`. The deadline and the handler's cancellation slot cancel
+/// the body. A body cancelled by the deadline gives Error::timed_out, or `at_deadline`. `keep_alive` exists until the
+/// handler has been called.
 template <class T, class Keep>
 void spawn_operation(const asio::any_io_executor& serial, Deadline deadline, detail::Handler<T> handler,
                      Awaitable<Result<T>> body, Keep keep_alive, Error at_deadline = Error::timed_out) {
-  auto relay = std::make_shared<detail::Relay>();
-  detail::follow_cancellation(serial, handler, relay);
-  asio::dispatch(serial, [serial, deadline, relay, at_deadline, handler = std::move(handler), body = std::move(body),
+  auto bridge = std::make_shared<detail::CancellationBridge>();
+  detail::follow_cancellation(serial, handler, bridge);
+  asio::dispatch(serial, [serial, deadline, bridge, at_deadline, handler = std::move(handler), body = std::move(body),
                           keep_alive = std::move(keep_alive)]() mutable {
-    detail::follow_clock(serial, relay, deadline);
-    const auto slot = relay->signal.slot();
-    auto finish = [handler = std::move(handler), relay = std::move(relay), keep_alive = std::move(keep_alive),
+    detail::follow_clock(serial, bridge, deadline);
+    const auto slot = bridge->signal.slot();
+    auto finish = [handler = std::move(handler), bridge = std::move(bridge), keep_alive = std::move(keep_alive),
                    at_deadline](std::exception_ptr thrown, Result<T> result) mutable {
       error_code error = thrown ? detail::code_of(thrown) : result ? error_code{} : result.error();
-      error = detail::outcome_of_body(*relay, error, at_deadline);
-      relay.reset();
+      error = detail::outcome_of_body(*bridge, error, at_deadline);
+      bridge.reset();
       std::move(handler)(error, error ? T{} : std::move(*result));
     };
     asio::co_spawn(serial, std::move(body),
@@ -115,7 +116,7 @@ void spawn_operation(const asio::any_io_executor& serial, Deadline deadline, det
   });
 }
 
-/// Runs `body` on `serial` to its end, whoever waits or not.
+/// Runs `body` on `serial` to its end; nothing waits for it.
 inline void spawn_detached(const asio::any_io_executor& serial, Awaitable<void> body) {
   asio::co_spawn(serial, std::move(body), [](const std::exception_ptr&) {});
 }

@@ -1,4 +1,4 @@
-// A ZooKeeper ensemble inside the process, with strings to pull.
+// A ZooKeeper ensemble inside the process, on which a test can provoke faults.
 #pragma once
 
 #include <zklock/acl.hpp>
@@ -20,29 +20,28 @@ struct DriverOptions;
 
 namespace zklock::testing {
 
-/// How a FakeEnsemble is set up. The defaults are TestServer's.
+/// The options of a FakeEnsemble. The defaults are TestServer's.
 struct FakeEnsembleOptions {
-  std::chrono::milliseconds tick{500};  ///< sessions may last from 2 to 20 ticks, and end on one
-  std::chrono::milliseconds container_check{
-      100};                              ///< how often it looks for empty containers and nodes past their time
-  std::chrono::milliseconds latency{0};  ///< of each message, one way, on zklock's Clock
-  bool extended_types = false;           ///< it knows nodes with a time to live
-  int servers = 1;                       ///< how many addresses connect_string() has; all lead here
+  std::chrono::milliseconds tick{500};             ///< sessions may last from 2 to 20 ticks, and end at a tick
+  std::chrono::milliseconds container_check{100};  ///< how often it looks for empty containers and expired TTL nodes
+  std::chrono::milliseconds latency{0};            ///< of each message, one way, on zklock's Clock
+  bool extended_types = false;                     ///< it supports nodes with a time to live
+  int servers = 1;  ///< the number of addresses in connect_string(); all lead to this ensemble
 };
 
-/// One request on its way through the ensemble. A client's connecting and closing count: "connect", "close".
+/// A request on its way through the ensemble. A client's connecting and closing count: "connect", "close".
 struct FakeCall {
   std::uint64_t number = 0;  ///< 1, 2, ...
-  std::int64_t session = 0;  ///< 0: of a session that is to be made
+  std::int64_t session = 0;  ///< 0: for a session that is to be made
   std::string_view operation;
   std::string path;
-  bool applied = false;  ///< false: it has just arrived; true: it is done, and the reply is about to leave
+  bool applied = false;  ///< false: it has just arrived; true: it is done, and the reply is about to be sent
 };
 
-/// What becomes of a call.
+/// What happens to a call.
 enum class FakeFault {
   none,
-  cut,    ///< the connection breaks: the request is lost, or, once it is applied, the reply
+  cut,    ///< the connection breaks: the request is lost, or, after it was applied, the reply
   expire  ///< the session ends, and the connection with it
 };
 
@@ -79,15 +78,15 @@ struct FakeCounters {
   std::uint64_t pings = 0;
 };
 
-/// Answers as a ZooKeeper 3.8 server does, without one: the tree with its Stats, sessions and their expiry, ephemeral,
-/// sequential and container nodes, nodes with a time to live, ACLs (world, auth, digest, ip), one-shot watches,
-/// transactions. What a real one and the fake do alike is held by integration/ensemble_contract_test.cpp; what the fake
-/// does not have: several servers that lag behind one another, so a read is never stale; quotas; persistent watches.
+/// Behaves like a ZooKeeper 3.8 server: the tree with its Stats, sessions and their expiry, ephemeral, sequential and
+/// container nodes, nodes with a time to live, ACLs (world, auth, digest, ip), one-shot watches, transactions.
+/// What a real server and the fake share is held by integration/testing/ensemble_contract*_test.cpp. The fake has no
+/// servers that lag behind one another, so a read is never stale; and it has no quotas and no persistent watches.
 ///
-/// Made without an executor it keeps time on a thread of its own, and its clients may run on theirs. Made with one,
-/// everything is meant to run on that: one io_context, one thread, a ManualClock.
+/// Without an executor it keeps time on its own thread, and its clients may run on theirs. With an executor everything
+/// must run on that: one io_context, one thread, a ManualClock.
 ///
-/// Threads: any thread may call anything but the destructor. Clients may outlive it; they find nobody at home then.
+/// Threads: any thread may call anything but the destructor. Clients may outlive it; they then find no server.
 class FakeEnsemble {
  public:
   explicit FakeEnsemble(FakeEnsembleOptions options = {});
@@ -96,44 +95,45 @@ class FakeEnsemble {
   FakeEnsemble(const FakeEnsemble&) = delete;
   FakeEnsemble& operator=(const FakeEnsemble&) = delete;
 
-  /// Addresses that nobody listens on; clients made here ask nobody else.
+  /// Addresses on which nothing listens; clients made here use no others.
   [[nodiscard]] std::string connect_string() const;
-  /// A Client of this ensemble; an empty connect_string becomes connect_string(), and "/chroot" is appended to it.
+  /// Makes a Client of this ensemble. An empty connect_string becomes connect_string(); "/chroot" is appended to it.
   [[nodiscard]] Client make_client(ClientConfig config = {});
   [[nodiscard]] Client make_client(asio::any_io_executor executor, ClientConfig config = {});
-  /// For tests of the core: what such a client drives it with.
+  /// For tests of the core: the drivers of such clients.
   [[nodiscard]] std::function<std::shared_ptr<Driver>(asio::any_io_executor, DriverOptions)> driver_factory();
 
-  /// Breaks a session's connection. The client may come back at once.
+  /// Breaks a session's connection. The client may reconnect at once.
   void cut(std::int64_t session);
   void cut_all();
-  /// Nobody gets in until accept_connections. Those who are in stay.
+  /// Refuses new connections until accept_connections. Existing ones stay.
   void refuse_connections();
   void accept_connections();
-  /// Ends a session as if its time were up: its ephemeral nodes go, its client hears of it when it comes back.
+  /// Ends a session as if its timeout had passed: its ephemeral nodes are deleted, and its client learns of it when it
+  /// reconnects.
   void expire(std::int64_t session);
-  /// Replies and events, pings included, wait inside the ensemble until release_replies: what a client sends is done,
-  /// and it does not hear of it.
+  /// Keeps replies and events, pings included, inside the ensemble until release_replies: the client's requests are
+  /// carried out, and the client is not told.
   void hold_replies(std::int64_t session);
   void hold_all_replies();
   void release_replies();
-  /// Of messages sent from now on.
+  /// For messages that are sent from now on.
   void set_latency(std::chrono::milliseconds one_way);
-  /// Looks at each call, before and after it is applied, and decides its fate. It runs inside the ensemble: it must not
-  /// call it; what it wants done it posts. Empty: none.
+  /// Sets a function that sees each call, before and after it is applied, and decides what happens to it. It runs
+  /// inside the ensemble and must not call it; it may post work instead. Empty: none.
   void on_call(std::function<FakeFault(const FakeCall&)> hook);
-  /// No hook, no latency, nothing held, everybody is let in.
+  /// Removes the hook and the latency, releases all replies and accepts all connections.
   void heal();
 
-  /// As an administrator's hand would: whatever the ACLs, with the watches that fire. Throw std::invalid_argument where
-  /// there is no such node, or one with children.
+  /// These act like an operator: they ignore ACLs, and watches fire. They throw std::invalid_argument if the node does
+  /// not exist or has children.
   void set_data(const std::string& path, std::string data);
   void remove(const std::string& path);
-  /// What /zookeeper/config says from now on.
+  /// Replaces the data of /zookeeper/config.
   void set_config(std::string data);
 
-  [[nodiscard]] std::vector<FakeNode> nodes() const;        ///< by path, without /zookeeper and what is under it
-  [[nodiscard]] std::vector<FakeSession> sessions() const;  ///< those that live
+  [[nodiscard]] std::vector<FakeNode> nodes() const;        ///< by path, without /zookeeper and its descendants
+  [[nodiscard]] std::vector<FakeSession> sessions() const;  ///< those that are alive
   [[nodiscard]] bool is_alive(std::int64_t session) const;
   [[nodiscard]] std::vector<FakeWatch> watches() const;  ///< those that are set
   [[nodiscard]] FakeCounters counters() const;

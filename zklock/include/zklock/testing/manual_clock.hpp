@@ -1,4 +1,4 @@
-// Time that passes when a test says so.
+// A clock that a test moves.
 #pragma once
 
 #include <zklock/clock.hpp>
@@ -13,15 +13,15 @@ namespace asio = boost::asio;
 
 namespace zklock::testing {
 
-/// While it lives, zklock's Clock stands still but for advance(), and every zklock::Timer of the process follows it.
-/// Timers of other types (asio::steady_timer) do not.
+/// While it exists, zklock's Clock stands still except for advance(), and every zklock::Timer of the process follows
+/// it. Timers of other types (asio::steady_timer) do not.
 ///
-/// It is for one thread that runs one io_context by the functions below, on which everything lives, Clients included
-/// (`Client{executor, config}`): a thread of its own would wait for a time that does not come, or spin. At most one at
-/// a time; a second one throws std::logic_error.
+/// For one thread that runs one io_context by the functions below; everything runs on it, Clients included
+/// (`Client{executor, config}`). A Client with its own thread would wait for a time that never comes, or spin. Only one
+/// ManualClock at a time: a second one throws std::logic_error.
 class ManualClock {
  public:
-  /// Starts at an arbitrary time, the same each time.
+  /// Starts at an arbitrary time, which is always the same.
   ManualClock();
   ~ManualClock();
   ManualClock(const ManualClock&) = delete;
@@ -29,18 +29,18 @@ class ManualClock {
 
   [[nodiscard]] Clock::time_point now() const noexcept { return Clock::now(); }
 
-  /// Lets `step` pass at once. Timers that are due then fire in the next run_ready: all together, as after a pause of
+  /// Lets `step` pass at once. Timers that are due then fire in the next run_ready, all together, as after a pause of
   /// the whole process.
   void advance(Clock::duration step) noexcept;
 
-  /// Runs what is ready until nothing is.
+  /// Runs what is ready until nothing is ready any more.
   void run_ready(asio::io_context& context);
 
-  /// As run_ready, and says how long it is until the next timer is due; nothing: nobody waits.
+  /// Like run_ready; returns how long it is until the next timer is due. Empty: no timer is waiting.
   [[nodiscard]] std::optional<Clock::duration> until_next(asio::io_context& context);
 
-  /// Runs what is ready and goes from one due timer to the next until `wait` has passed: what happens in `wait` on a
-  /// process that is never late.
+  /// Runs what is ready and goes from one due timer to the next until `wait` has passed. That is what happens in `wait`
+  /// in a process that is never late.
   void run_for(asio::io_context& context, Clock::duration wait);
 
  private:

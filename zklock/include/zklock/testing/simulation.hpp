@@ -1,4 +1,4 @@
-// A world in one thread: clients, an ensemble and a clock, for tests that decide what happens when.
+// Clients, an ensemble and a clock in one thread, for tests that decide what happens when.
 #pragma once
 
 #include <zklock/client.hpp>
@@ -29,22 +29,22 @@
 
 namespace zklock::testing {
 
-/// What a scenario promises of an operation that it starts.
+/// What a scenario promises about an operation that it starts.
 struct OperationTraits {
   std::string_view name;
-  /// It completes within this time, whatever happens; zero: it may take as long as it likes, but not for ever.
+  /// It completes within this time, whatever happens. Zero: it may take any time, but must complete.
   std::chrono::milliseconds within{0};
-  /// Cancelled, it completes at once.
+  /// When cancelled, it completes at once.
   bool can_be_cancelled = true;
 };
 
-/// An io_context, a manual clock, a fake ensemble, and the clients and actors of one scenario. Everything runs in
-/// whoever calls run(), and the same way each time.
+/// An io_context, a manual clock, a fake ensemble, and the clients and actors of one scenario. Everything runs inside
+/// run(), and the same way each time.
 ///
 /// Threads: one.
 class Simulation {
  public:
-  /// An operation under way, or done.
+  /// An operation, under way or done.
   struct Operation {
     std::string client;
     std::string name;
@@ -71,16 +71,16 @@ class Simulation {
   [[nodiscard]] FakeEnsemble& ensemble() noexcept { return ensemble_; }
   [[nodiscard]] const FakeEnsemble& ensemble() const noexcept { return ensemble_; }
 
-  /// The client of that name, made at the first call.
+  /// Returns the client of that name; the first call makes it.
   Client& client(const std::string& name, ClientConfig config);
-  Client& client(const std::string& name);  // no default argument: it would be a temporary that g++ 12 destroys twice
+  Client& client(const std::string& name);  // no default argument: g++ 12 destroys such a temporary twice
 
-  /// Starts a coroutine, by which one of the scenario's parties acts. The scenario is over when all have returned. What
-  /// the body captures lives as long as the simulation.
+  /// Starts a coroutine by which one of the scenario's parties acts. The scenario is over when all coroutines have
+  /// returned. The captures of the body live as long as the simulation.
   void actor(std::function<asio::awaitable<void>()> body);
 
-  /// Starts an operation of a client: `initiate(token)` is to call the asynchronous function. Whoever explores the
-  /// scenario sees it, may cancel it, and checks that it completes once and in time.
+  /// Starts an operation of a client: `initiate(token)` must call the asynchronous function. An exploration sees the
+  /// operation, may cancel it, and checks that it completes once and in time.
   ///
   ///   auto [error, lease] = co_await simulation.operation<Lease>(
   ///       "a", {"acquire", 5s}, [&](auto token) { mutex.async_acquire(5s, std::move(token)); });
@@ -92,7 +92,7 @@ class Simulation {
           Operation& begun = begin(client, traits);
           auto where = asio::get_associated_executor(handler, context_.get_executor());
           auto finish = [&begun, handler = std::move(handler)](error_code error, Results... results) mutable {
-            if (++begun.completions > 1) return;  // which the end will find
+            if (++begun.completions > 1) return;  // reported at the end
             begun.outcome = error;
             begun.completed = Clock::now();
             std::move(handler)(error, std::move(results)...);
@@ -102,42 +102,42 @@ class Simulation {
         token, std::move(initiate));
   }
 
-  /// Holds whenever nothing is ready to run.
+  /// A condition that must be true whenever nothing is ready to run.
   void invariant(std::string name, std::function<bool()> holds);
-  /// Holds soon after the scenario is over, everybody having let go of everything.
+  /// A condition that must become true soon after the scenario is over and its actors have released everything.
   void at_the_end(std::string name, std::function<bool()> holds);
-  /// Something is wrong already.
+  /// Reports a failure at once.
   void fail(std::string what) { failures_.push_back(std::move(what)); }
 
-  /// Does something in a while, never at once.
+  /// Calls `action` after `wait`, never at once.
   void after(Clock::duration wait, std::function<void()> action);
   void cancel(std::size_t operation);
-  /// The process pauses until then: timers that were due meanwhile are late. To be called inside run().
+  /// Pauses the process until then: timers that were due meanwhile are late. To be called inside run().
   void oversleep(Clock::time_point until);
-  /// When it last woke from that; the beginning of time if it never has.
+  /// When the process last woke from a pause; the beginning of time if it never paused.
   [[nodiscard]] Clock::time_point woke() const noexcept { return woke_; }
 
-  /// Runs until all actors have returned, then until nothing is left of them, no ephemeral node, no watch but under
-  /// /zookeeper, and what is to hold at the end does; then closes the clients, and runs until the io_context is out of
-  /// work. What of that does not happen, and operations that complete twice, never or late, are failures.
+  /// Runs until all actors have returned. Then runs until no ephemeral node and no watch except those under /zookeeper
+  /// is left, and the conditions of at_the_end are true. Then closes the clients, and runs until the io_context is out
+  /// of work. It is a failure if any of that does not happen, or if an operation completes twice, never or late.
   void run();
 
   [[nodiscard]] const std::vector<std::string>& failures() const noexcept { return failures_; }
   [[nodiscard]] const std::list<Operation>& operations() const noexcept { return operations_; }
   [[nodiscard]] Operation& operation_at(std::size_t index);
   [[nodiscard]] std::vector<std::string> client_names() const;
-  /// Closes a client. That a node of one of its sessions is there when it is closed is a failure, unless it has slept
-  /// meanwhile.
+  /// Closes a client. It is a failure if a node of one of its sessions exists when the client is closed, unless the
+  /// client has slept meanwhile.
   void close_client(std::size_t index);
-  /// Breaks the connection of a client, if it has one.
+  /// Breaks a client's connection, if it has one.
   void cut_client(std::size_t index);
-  /// An operator deletes the node and all below it.
+  /// Deletes the node and its descendants, as an operator.
   void delete_as_operator(const std::string& path);
-  /// An operator has deleted a node of this path: whoever held a lock by it holds it no more.
+  /// Whether an operator has deleted a node of this path: its client does not hold a lock by it any more.
   [[nodiscard]] bool was_deleted_by_operator(const std::string& path) const { return deleted_.contains(path); }
   [[nodiscard]] bool has_operator_deleted() const noexcept { return !deleted_.empty(); }
-  /// The directory was made after a node that an operator has deleted there: with that it went, too, and its sequence
-  /// numbers have begun again.
+  /// Whether the directory was created after a node in it that an operator has deleted. Then the directory itself was
+  /// deleted, too, and its sequence numbers have begun again.
   [[nodiscard]] bool was_made_anew(const std::string& directory) const;
 
  private:
@@ -148,7 +148,7 @@ class Simulation {
   struct NamedClient {
     std::string name;
     Client client;
-    std::set<std::int64_t> sessions{};  // those that it has had
+    std::set<std::int64_t> sessions{};  // all that it has had
   };
 
   Operation& begin(std::string_view client, const OperationTraits& traits);
@@ -169,7 +169,7 @@ class Simulation {
   std::list<Operation> operations_;
   std::vector<Check> invariants_;
   std::vector<Check> end_checks_;
-  std::map<std::string, std::int64_t> deleted_;  // by the operator: paths, and their last czxid
+  std::map<std::string, std::int64_t> deleted_;  // paths that the operator has deleted, and their last czxid
   std::vector<std::string> failures_;
 };
 

@@ -35,7 +35,7 @@ std::vector<std::uint8_t> sha1(const std::string& text) {
 
 bool knows(std::string_view scheme) { return scheme == "digest" || scheme == "ip"; }
 
-/// One ':', and something on both sides.
+/// Exactly one ':', with text on both sides.
 bool is_valid_digest(std::string_view id) {
   const auto colon = id.find(':');
   return colon != std::string_view::npos && colon > 0 && colon + 1 < id.size() &&
@@ -68,7 +68,7 @@ std::optional<Acl> fix_up(const Acl& acl, const Identities& who) {
     if (entry.scheme == "auth") {
       bool known = false;
       for (const Identity& each : who) {
-        if (each.scheme != "digest") continue;  // an address is no proof of who one is
+        if (each.scheme != "digest") continue;  // an address does not identify a user
         known = true;
         add({entry.permissions, each.scheme, each.id});
       }

@@ -1,4 +1,4 @@
-// Who may do what, as the server decides it.
+// Access control, as the server decides it.
 #pragma once
 
 #include <zklock/acl.hpp>
@@ -9,7 +9,7 @@
 
 namespace zklock::testing::fake {
 
-/// Who somebody is, in the terms of a scheme.
+/// An identity, in the terms of a scheme.
 struct Identity {
   std::string scheme;
   std::string id;
@@ -17,16 +17,16 @@ struct Identity {
 };
 using Identities = std::vector<Identity>;
 
-/// Whom the credentials make of their bearer; nobody if the server refuses them.
+/// The identity that the credentials prove; empty if the server refuses them.
 [[nodiscard]] std::optional<Identity> authenticate(const AuthInfo& credentials);
 
-/// One of these permissions is enough.
+/// True if one of these permissions is granted.
 [[nodiscard]] bool may(const Identities& who, Permission any_of, const Acl& acl);
 
-/// The ACL as it is stored, "auth" replaced by who asks; nothing if it is invalid.
+/// The ACL as it is stored: "auth" is replaced by the caller's identities. Empty if the ACL is invalid.
 [[nodiscard]] std::optional<Acl> fix_up(const Acl& acl, const Identities& who);
 
-/// What those are shown who may read the ACL but not change it.
+/// The ACL as shown to a client that may read but not change it.
 [[nodiscard]] Acl masked(Acl acl);
 
 }  // namespace zklock::testing::fake

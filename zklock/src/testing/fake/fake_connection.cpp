@@ -49,7 +49,7 @@ void Connection::break_off(ToDriver last_word) {
   arrival_.cancel();
   if (!last_word) return;
   outbound_.push_back({Clock::now(), std::move(last_word)});
-  delivery_.cancel();  // a wait for what is lost now
+  delivery_.cancel();  // ends a wait for messages that are lost now
   expect_deliveries();
 }
 
@@ -67,7 +67,7 @@ void Connection::expect_deliveries() {
   delivery_.async_wait([self = shared_from_this()](error_code) { self->deliver(); });
 }
 
-/// All that has arrived is read before any of it is handed on, as from a socket.
+/// Reads all messages that have arrived before it delivers any, as from a socket.
 void Connection::deliver() {
   std::vector<ToDriver> arrived;
   {

@@ -20,7 +20,7 @@ Driver::~Driver() { hang_up(); }
 void Driver::start(std::weak_ptr<LinkListener> listener) {
   listener_ = std::move(listener);
   connect_at_ = Clock::now();
-  poke();
+  wake();
 }
 
 void Driver::send(std::function<void(World&, Connection&)> message) {
@@ -54,11 +54,11 @@ Driver::RequestId Driver::submit(Request request, std::shared_ptr<ReplySink> sin
       world.on_request(connection, request, id, watches);
     });
   }
-  if (!delivering_) poke();
+  if (!delivering_) wake();
   return id;
 }
 
-/// What it holds stays until the reply has come, which decides whether there is a watch to give up.
+/// The entry stays until the reply has come, which shows whether there is a watch to give up.
 void Driver::forget(RequestId id) {
   const auto found = requests_.find(id);
   if (found == requests_.end()) return;
@@ -100,7 +100,7 @@ void Driver::forget_watch(const WatchSink& watch) {
     drop_if_unused(Place{place});
     break;
   }
-  if (!delivering_) poke();
+  if (!delivering_) wake();
 }
 
 void Driver::drop_if_unused(const Place& place) {
@@ -116,7 +116,7 @@ void Driver::unwatch(const Place& place) {
   send([place](World& world, Connection& connection) { world.on_unwatch(connection, place); });
 }
 
-// ---- what the ensemble says
+// ---- messages from the ensemble
 
 void Driver::on_accepted(const SessionCredentials& credentials, std::chrono::milliseconds timeout) {
   phase_ = Phase::connected;
@@ -125,7 +125,7 @@ void Driver::on_accepted(const SessionCredentials& credentials, std::chrono::mil
   credentials_ = credentials;
   timeout_ = timeout;
   last_heard_ = Clock::now();
-  contact_.add_handshake(connecting_since_);
+  ack_.add_handshake(connecting_since_);
   if (close_mode_) return send([](World& world, Connection& connection) { world.on_close(connection); });
   for (const Place& place : std::exchange(greeted_, {}))
     if (!watches_.contains(place)) unwatch(place);
@@ -136,8 +136,8 @@ void Driver::on_reply(RequestId id, Reply reply, std::int64_t zxid) {
   last_zxid_ = zxid;
   last_heard_ = Clock::now();
   if (const auto found = requests_.find(id); found != requests_.end()) {
-    contact_.add(found->second.sent);
-    if (!reply.error && found->second.goes_to_leader) contact_.add_acknowledged(found->second.sent);
+    ack_.add(found->second.sent);
+    if (!reply.error && found->second.goes_to_leader) ack_.add_acknowledged(found->second.sent);
   }
   answer(id, std::move(reply));
 }
@@ -146,7 +146,7 @@ void Driver::on_pong(std::int64_t zxid) {
   last_zxid_ = zxid;
   last_heard_ = Clock::now();
   if (pings_.empty()) return;
-  contact_.add(pings_.front());
+  ack_.add(pings_.front());
   pings_.pop_front();
 }
 
@@ -157,17 +157,17 @@ void Driver::on_event(WatchEventType type, const std::string& path) {
     fire({FakeWatchKind::children, path}, type);
 }
 
-void Driver::on_expired() { die(LinkState::expired, make_error_code(Error::session_expired)); }
-void Driver::on_auth_failed() { die(LinkState::auth_failed, make_error_code(Error::auth_failed)); }
+void Driver::on_expired() { on_terminated(LinkState::expired, make_error_code(Error::session_expired)); }
+void Driver::on_auth_failed() { on_terminated(LinkState::auth_failed, make_error_code(Error::auth_failed)); }
 void Driver::on_closed() { finish(); }
 void Driver::on_broken() { lose(make_error_code(Error::connection_loss)); }
 
-// ---- what the core hears
+// ---- what the core is told
 
-void Driver::poke() {
-  if (std::exchange(poked_, true)) return;
+void Driver::wake() {
+  if (std::exchange(woken_, true)) return;
   asio::post(executor_, [self = shared_from_this()] {
-    self->poked_ = false;
+    self->woken_ = false;
     self->deliver();
     self->on_time();
   });
@@ -179,26 +179,25 @@ void Driver::enter(LinkState link) {
   states_.push_back(link);
 }
 
-/// If a handler throws, what is left waits for a poke.
+/// If a handler throws, the rest waits for a wake.
 void Driver::deliver() {
   struct Guard {
     Driver& driver;
     bool done = false;
     ~Guard() {
       driver.delivering_ = false;
-      if (!done) driver.poke();
+      if (!done) driver.wake();
     }
   } guard{*this};
   delivering_ = true;
   const auto listener = listener_.lock();
-  if (const Contact contact = std::exchange(contact_, {}); listener && !contact.is_empty())
-    listener->on_contact(contact);
+  if (const ServerAck ack = std::exchange(ack_, {}); listener && !ack.is_empty()) listener->on_server_ack(ack);
   while (!states_.empty()) {
     const LinkState state = states_.front();
     states_.pop_front();
     if (listener) listener->on_link_state(state);
   }
-  // What is queued meanwhile waits for the next turn: nobody can keep us here.
+  // What is queued meanwhile waits for the next iteration, so that a handler cannot block this one.
   for (std::size_t left = inbox_.size(); left > 0 && !inbox_.empty(); --left) {
     Event event = std::move(inbox_.front());
     inbox_.pop_front();
@@ -208,7 +207,7 @@ void Driver::deliver() {
       event.watch->on_watch_event(event.reply.error, event.type);
     }
   }
-  if (!inbox_.empty() || !states_.empty()) poke();
+  if (!inbox_.empty() || !states_.empty()) wake();
   for (const Place& place : std::exchange(unused_, {})) drop_if_unused(place);
   schedule();
   guard.done = true;

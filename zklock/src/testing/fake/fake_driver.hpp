@@ -1,8 +1,8 @@
-// The driver of a FakeEnsemble's clients: towards the core it behaves as CClientDriver does.
+// The driver of a FakeEnsemble's clients: towards the core it behaves like CClientDriver.
 #pragma once
 
-#include "../connect_policy.hpp"
-#include "../driver.hpp"
+#include "connect_policy.hpp"
+#include "driver.hpp"
 #include "fake_world.hpp"
 
 #include <deque>
@@ -25,8 +25,9 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   void set_servers(std::vector<std::string> servers) override;
   [[nodiscard]] SessionCredentials credentials() const override { return credentials_; }
   [[nodiscard]] std::chrono::milliseconds session_timeout() const override { return timeout_; }
+  [[nodiscard]] std::size_t watches() const override { return watches_.size(); }
 
-  // what the world sends
+  // messages from the ensemble
   void on_accepted(const SessionCredentials& credentials, std::chrono::milliseconds timeout);
   void on_expired();
   void on_auth_failed();
@@ -35,7 +36,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   void on_event(WatchEventType type, const std::string& path);
   void on_closed();
   void on_broken();
-  /// After a batch of the above.
+  /// To be called after several of the above.
   void deliver();
 
  private:
@@ -56,7 +57,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
     WatchEventType type{};
   };
   struct Watched {
-    int reads = 0;  // under way
+    int reads = 0;  // the number under way
     bool is_set = false;
     bool on_missing = false;
     std::vector<std::shared_ptr<WatchSink>> sinks{};
@@ -67,7 +68,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   void connect();
   void lose(error_code reason, HandshakeLimit::Failure failure = HandshakeLimit::Failure::other);
   void hang_up();
-  void die(LinkState state, error_code reason);
+  void on_terminated(LinkState state, error_code reason);
   void end(error_code reason);
   void hurry();
   void finish();
@@ -76,7 +77,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   void fire(const Place& place, WatchEventType type);
   void drop_if_unused(const Place& place);
   void unwatch(const Place& place);
-  void poke();
+  void wake();
   [[nodiscard]] bool hurries() const noexcept { return close_limit_ != Clock::time_point::max(); }
   [[nodiscard]] Clock::duration time_to_connect() const;
   [[nodiscard]] Clock::duration connect_limit() const;
@@ -96,7 +97,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   RequestId last_id_ = 0;
   std::map<Place, Watched> watches_;
   std::vector<Place> unused_;
-  std::vector<Place> greeted_;  // the server is asked to set them again, and nobody wants them any more
+  std::vector<Place> greeted_;  // watches that the server was asked to set again, and that are not wanted any more
   std::deque<Event> inbox_;
   std::deque<LinkState> states_;
   LinkState link_ = LinkState::disconnected;
@@ -110,17 +111,17 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   Clock::time_point connecting_since_{};
   Clock::time_point last_sent_{};
   Clock::time_point last_heard_{};
-  std::deque<Clock::time_point> pings_;  // sent and not answered
+  std::deque<Clock::time_point> pings_;  // sent, without a reply so far
   Timer timer_;
   Clock::time_point timer_at_ = Clock::time_point::max();
 
-  bool poked_ = false;
+  bool woken_ = false;
   bool delivering_ = false;
-  error_code end_{};                     // why nothing more is done; requests complete with it
+  error_code end_{};                     // why no more requests are accepted; requests complete with it
   std::optional<CloseMode> close_mode_;  // while it is closing
   Clock::time_point close_limit_ = Clock::time_point::max();
   std::vector<std::function<void()>> closed_;
-  Contact contact_;  // to be reported
+  ServerAck ack_;  // not reported yet
 };
 
 }  // namespace zklock::testing::fake

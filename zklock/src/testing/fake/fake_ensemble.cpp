@@ -1,4 +1,4 @@
-#include "../client_core.hpp"
+#include "client_core.hpp"
 #include "fake_driver.hpp"
 #include "fake_world.hpp"
 
@@ -11,7 +11,7 @@ namespace zklock::testing {
 struct FakeEnsemble::Impl {
   std::shared_ptr<fake::World> world;
 
-  /// What `act` does, it does inside the ensemble.
+  /// Runs `act` inside the ensemble, under its mutex.
   template <class Act>
   auto inside(Act act) const {
     const std::lock_guard lock{world->mutex};
@@ -73,7 +73,7 @@ Client FakeEnsemble::make_client(asio::any_io_executor executor, ClientConfig co
                                             pointed_at(*this, std::move(config)), driver_factory());
 }
 
-// ---- strings to pull
+// ---- faults
 
 void FakeEnsemble::cut(std::int64_t session) {
   impl_->inside([=](fake::World& world) { world.cut(session); });
@@ -134,7 +134,7 @@ void FakeEnsemble::heal() {
   release_replies();
 }
 
-// ---- an administrator's hand
+// ---- operator
 
 void FakeEnsemble::set_data(const std::string& path, std::string data) {
   const bool done = impl_->inside([&](fake::World& world) {
@@ -159,7 +159,7 @@ void FakeEnsemble::remove(const std::string& path) {
 
 void FakeEnsemble::set_config(std::string data) { set_data("/zookeeper/config", std::move(data)); }
 
-// ---- what there is
+// ---- inspection
 
 std::vector<FakeNode> FakeEnsemble::nodes() const {
   return impl_->inside([](fake::World& world) {

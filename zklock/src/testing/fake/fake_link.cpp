@@ -1,7 +1,7 @@
 // The fake driver's connection: making it, losing it, closing it.
 #include "fake_driver.hpp"
 
-#include <zklock/detail/random.hpp>
+#include <zklock/recipe_kit/random.hpp>
 
 #include <boost/asio/post.hpp>
 
@@ -46,15 +46,15 @@ void Driver::lose(error_code reason, HandshakeLimit::Failure failure) {
   connect_at_ = Clock::now() + wait_to_connect(++failures_, jitter, time_to_connect(), random_bits());
   enter(LinkState::disconnected);
   while (!requests_.empty()) answer(requests_.begin()->first, Reply{.error = reason});
-  if (!delivering_) poke();
+  if (!delivering_) wake();
 }
 
-void Driver::die(LinkState state, error_code reason) {
+void Driver::on_terminated(LinkState state, error_code reason) {
   finish();
   if (end_) return;
   enter(state);
   end(reason);
-  if (!delivering_) poke();
+  if (!delivering_) wake();
 }
 
 void Driver::end(error_code reason) {
@@ -69,8 +69,8 @@ void Driver::end(error_code reason) {
 
 void Driver::close(CloseMode mode, error_code reason, std::function<void()> closed) {
   if (!end_) end(reason);
-  timer_at_ = Clock::time_point::max();  // armed anew, and to keep us alive
-  poke();
+  timer_at_ = Clock::time_point::max();  // is armed again, so that the timer keeps this object alive
+  wake();
   if (closed) closed_.push_back(std::move(closed));
   const bool has_session = credentials_.id != 0 && phase_ != Phase::done;
   if (mode == CloseMode::abortive || !has_session) return finish();
@@ -81,7 +81,7 @@ void Driver::close(CloseMode mode, error_code reason, std::function<void()> clos
     send([](World& world, Connection& connection) { world.on_close(connection); });
 }
 
-/// No pause that has grown, and no patience with one server, may take all of the time.
+/// Sets a limit for the close: no back-off, and no handshake with one server, may take all of it.
 void Driver::hurry() {
   if (hurries()) return;
   close_limit_ = Clock::now() + close_limit;
@@ -138,7 +138,7 @@ void Driver::on_time() {
   schedule();
 }
 
-/// Re-arms only for an earlier time; who is woken too early sleeps on.
+/// Re-arms only for an earlier time; a timer that fires too early waits again.
 void Driver::schedule() {
   if (phase_ == Phase::done || (end_ && !close_mode_)) return;
   Clock::time_point due = close_limit_;
@@ -154,7 +154,7 @@ void Driver::schedule() {
   if (timer_at_ <= due) return;
   timer_at_ = due;
   timer_.expires_at(due);
-  // While it is closing nobody else may be left to keep it.
+  // While closing, nothing else may keep this object alive.
   auto keep = close_mode_ ? shared_from_this() : nullptr;
   timer_.async_wait([weak = weak_from_this(), keep = std::move(keep)](error_code error) {
     const auto self = weak.lock();

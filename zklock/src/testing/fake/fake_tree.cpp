@@ -9,7 +9,7 @@ namespace zklock::testing::fake {
 
 namespace {
 
-// EphemeralType: how the owner field of a node tells what kind it is.
+// EphemeralType: the owner field of a node tells its kind.
 constexpr std::int64_t container_owner = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t ttl_owner = static_cast<std::int64_t>(0xFF00'0000'0000'0000U);
 
@@ -58,7 +58,7 @@ Tree::Node* Tree::find(const std::string& path) {
   return found == nodes_.end() ? nullptr : &found->second;
 }
 
-/// DataNode::copyStat: clients see each creation and each deletion of a child counted, and sessions alone as owners.
+/// DataNode::copyStat: clients see both creations and deletions of children counted, and only sessions as owners.
 Stat Tree::stat_of(const Node& node) {
   Stat stat = node.stat;
   stat.num_children = static_cast<std::int32_t>(node.children.size());
@@ -175,7 +175,7 @@ Reply Tree::check(const Request& request, const Caller& caller) {
   return {};
 }
 
-/// Each part sees what those before it did; if one fails, nothing has happened.
+/// Each part sees the effects of those before it; if one fails, none has an effect.
 Reply Tree::multi(const Request& request, const Caller& caller, WallTime now, Changes& changes) {
   const auto nodes_before = nodes_;
   const auto mortals_before = mortals_;
@@ -245,7 +245,7 @@ Reply Tree::read(const Request& request, const Caller& caller) const {
   }
 }
 
-// ---- what goes by itself
+// ---- nodes that the server removes
 
 void Tree::end_session(std::int64_t session, Changes& changes) {
   take_number();

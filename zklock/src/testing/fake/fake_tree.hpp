@@ -1,7 +1,7 @@
 // The fake ensemble's nodes: what ZooKeeper's PrepRequestProcessor and DataTree (3.8) do with a request.
 #pragma once
 
-#include "../driver.hpp"
+#include "driver.hpp"
 #include "fake_acl.hpp"
 
 #include <chrono>
@@ -17,45 +17,45 @@ namespace zklock::testing::fake {
 /// The server's wall clock.
 using WallTime = std::chrono::system_clock::time_point;
 
-/// Who asks.
+/// The client of a request.
 struct Caller {
   std::int64_t session = 0;
   Identities identities{};
 };
 
-/// Something that watches may be waiting for, in the order in which the server looks for them.
+/// A change that may fire watches, in the order in which the server looks for them.
 struct Change {
   WatchEventType type;
   std::string path;
 };
 using Changes = std::vector<Change>;
 
-/// Pure but for its own state: time and callers come from outside.
+/// Pure except for its own state: time and callers come from outside.
 class Tree {
  public:
   struct Node {
     std::string data{};
     Acl acl{};
-    Stat stat{};  ///< cversion counts the children's creations only, as inside the server
+    Stat stat{};  ///< cversion counts only the creations of children, as inside the server
     std::chrono::milliseconds ttl{0};
     std::set<std::string> children{};  ///< names
   };
 
   explicit Tree(bool extended_types);
 
-  /// One transaction, with a number of its own whether it succeeds or not.
+  /// Carries out one transaction. It has a number of its own whether it succeeds or not.
   Reply write(const Request& request, const Caller& caller, WallTime now, Changes& changes);
   [[nodiscard]] Reply read(const Request& request, const Caller& caller) const;
-  /// Sessions come and go by transactions too.
+  /// Sessions begin and end by transactions, too.
   void take_number() noexcept { ++zxid_; }
   void end_session(std::int64_t session, Changes& changes);
 
-  /// When there is something to reap, if nothing changes until then; nothing: never.
+  /// When the next node is due to be removed, if nothing changes until then; empty: never.
   [[nodiscard]] std::optional<WallTime> next_reaping() const;
-  /// Deletes containers that have become empty, and nodes that have outlived their time.
+  /// Deletes empty containers, and nodes whose time to live has passed.
   void reap(WallTime now, Changes& changes);
 
-  /// As the administrator: false if it cannot be done.
+  /// Deletes a node as an operator; false if that is not possible.
   bool force_remove(const std::string& path, Changes& changes);
   bool force_data(const std::string& path, std::string data, WallTime now, Changes& changes);
 

@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-/// The next moment after `time` that is a whole number of steps after `begin`.
+/// The first moment after `time` that is a whole number of steps after `begin`.
 Clock::time_point next_on_grid(Clock::time_point time, Clock::time_point begin, Clock::duration step) {
   return begin + ((time - begin) / step + 1) * step;
 }
@@ -110,7 +110,7 @@ void World::cut(std::int64_t session) {
 
 // ---- calls
 
-/// Has the call counted, and looked at; true: it did not survive that.
+/// Counts the call and shows it to the hook. True: a fault has broken its connection or ended its session.
 bool World::suffers(std::int64_t session, Connection& connection, std::string_view operation, const std::string& path,
                     bool applied) {
   if (!applied) ++counters.calls;
@@ -188,7 +188,7 @@ void World::commit(Changes changes) {
   expect_reaping();
 }
 
-/// One event, also where a deletion fires two watches.
+/// Fires one event, even if a deletion fires two watches.
 void World::fire(Session& session, const Change& change) {
   if (session.watches.empty()) return;
   std::size_t fired = 0;
@@ -265,7 +265,7 @@ void World::shut_down() {
   for (const std::int64_t id : session_ids()) cut(id);
 }
 
-// ---- to be looked at
+// ---- inspection
 
 std::vector<std::int64_t> World::session_ids() const {
   std::vector<std::int64_t> ids;

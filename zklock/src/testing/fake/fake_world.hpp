@@ -1,9 +1,9 @@
-// The fake ensemble's inside: sessions, connections, and the messages between them and the drivers.
+// The inside of the fake ensemble: sessions, connections, and the messages between them and the drivers.
 #pragma once
 
-#include "../driver.hpp"
-#include "../runtime.hpp"
+#include "driver.hpp"
 #include "fake_tree.hpp"
+#include "runtime.hpp"
 
 #include <zklock/testing/fake_ensemble.hpp>
 
@@ -23,13 +23,13 @@ struct Place {
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 
-/// A watch that a driver sets again when it comes back. A data watch may have been set where there was no node.
+/// A watch that a driver sets again when it reconnects. A data watch may have been set on a missing node.
 struct OldWatch {
   Place place;
   bool on_missing = false;
 };
 
-/// What a driver says when it connects.
+/// The message of a driver that connects.
 struct Greeting {
   SessionCredentials credentials{};
   std::chrono::milliseconds timeout{};
@@ -39,9 +39,9 @@ struct Greeting {
   std::string server{};
 };
 
-/// One connection of one driver: messages arrive in the order in which they are sent, and not at all once it is broken.
+/// The connection of a driver. Messages arrive in the order in which they are sent; none arrives once it is broken.
 ///
-/// Threads: under the world's mutex, but what it brings to the driver runs on the driver's executor without it.
+/// Threads: under the world's mutex. But messages to the driver run on the driver's executor without the mutex.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   using ToServer = std::function<void(World&, Connection&)>;
@@ -49,11 +49,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   Connection(std::shared_ptr<World> world, asio::any_io_executor executor, std::weak_ptr<Driver> driver);
 
-  /// To the server: at once if there is no latency.
+  /// Sends to the server: at once if there is no latency.
   void send(ToServer message);
-  /// To the driver: never from within this call.
+  /// Sends to the driver: never delivered within this call.
   void bring(ToDriver message);
-  /// Nothing more arrives at either end, but `last_word` at the driver.
+  /// Breaks the connection: no more messages arrive at either end, except `last_word` at the driver.
   void break_off(ToDriver last_word = {});
   void hold(bool on);
 
@@ -84,7 +84,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool held_ = false;
 };
 
-/// Threads: under `mutex`, which whoever comes from outside takes.
+/// Threads: under `mutex`, which callers from outside must lock.
 class World : public std::enable_shared_from_this<World> {
  public:
   World(FakeEnsembleOptions options, asio::any_io_executor executor, std::unique_ptr<Loop> loop);
@@ -96,13 +96,13 @@ class World : public std::enable_shared_from_this<World> {
   bool refusing = false;
   bool holding = false;
 
-  // from the drivers; `connection` is whom they come from
+  // from the drivers, by `connection`
   void on_greeting(Connection& connection, const Greeting& greeting);
   void on_request(Connection& connection, const Request& request, std::uint64_t id, bool watches);
   void on_ping(Connection& connection);
   void on_unwatch(Connection& connection, const Place& place);
   void on_close(Connection& connection);
-  /// The driver has left without a word.
+  /// The driver is gone without closing.
   void on_gone(Connection& connection);
 
   // from the test
@@ -140,7 +140,7 @@ class World : public std::enable_shared_from_this<World> {
   void schedule(Clock::time_point due);
   void on_time();
 
-  std::unique_ptr<Loop> loop_;  // last to go
+  std::unique_ptr<Loop> loop_;  // destroyed last
   asio::any_io_executor executor_;
   Clock::time_point begin_;
   WallTime wall_begin_;

@@ -1,4 +1,4 @@
-// File descriptors that have an owner, and input and output on them with a deadline.
+// File descriptors with an owner, and their input and output with a deadline.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ using Deadline = std::chrono::steady_clock::time_point;
   return std::chrono::steady_clock::now() + delay;
 }
 
-/// Closes the descriptor that it owns.
+/// Owns a descriptor and closes it.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -39,20 +39,20 @@ class Descriptor {
   int number_ = -1;
 };
 
-/// Waits for one of poll's events, or for an error, which the next call on the descriptor tells. False: the deadline
+/// Waits for one of poll's events, or for an error, which the next call on the descriptor reports. False: the deadline
 /// passed first.
 [[nodiscard]] bool wait_ready(const Descriptor& descriptor, short events, Deadline deadline);
 
-/// Sends all of it on a socket, without SIGPIPE.
+/// Sends all bytes on a socket, without SIGPIPE.
 void send_all(const Descriptor& socket, std::string_view bytes, Deadline deadline);
 
-/// What a socket has to give, up to `most` bytes; empty at its end.
+/// Receives up to `most` bytes from a socket; empty at its end.
 [[nodiscard]] std::string receive_some(const Descriptor& socket, std::size_t most, Deadline deadline);
 
-/// Throws std::invalid_argument for an address that is not IPv4's and numeric.
+/// Throws std::invalid_argument if the address is not a numeric IPv4 address.
 [[nodiscard]] sockaddr_in socket_address(const std::string& address, std::uint16_t port);
 
-/// Throws the std::system_error of errno.
+/// Throws a std::system_error for errno.
 [[noreturn]] void throw_errno(const char* what);
 
 }  // namespace zklock::testing

@@ -1,4 +1,4 @@
-// Waiting for what another process does, of which nobody tells us.
+// Polls for the actions of another process.
 #pragma once
 
 #include "descriptor.hpp"
@@ -7,7 +7,7 @@
 
 namespace zklock::testing {
 
-/// Asks every few milliseconds until the answer converts to true, or the time is up; gives the last answer.
+/// Asks every few milliseconds until the answer converts to true or the time is up; returns the last answer.
 template <class Question>
 auto ask_until(Question question, Deadline deadline) {
   for (;;) {

@@ -14,7 +14,7 @@ namespace {
 constexpr int lowest = 10'000;
 constexpr int highest = 65'535;
 
-// The kernel gives a port of its own range to any outgoing connection, also while our server is stopped.
+// The kernel gives ports of its own range to outgoing connections, also while the test server is stopped.
 std::vector<std::uint16_t> candidates() {
   int first = 0;
   int last = 0;
@@ -58,7 +58,7 @@ Port::Port(const std::string& address, std::uint16_t wanted) {
     socket_ = new_socket();
     number_ = ports[index(random)];
     if (!bind_to(socket_, socket_address(address, number_))) continue;
-    // Only now: without the option, binding fails on a port that anybody else has.
+    // Only after the bind: without the option, binding fails on a port that another process uses.
     allow_reuse(socket_);
     return;
   }
@@ -68,7 +68,7 @@ Port::Port(const std::string& address, std::uint16_t wanted) {
 void Port::take(const std::string& address, std::uint16_t wanted) {
   socket_ = new_socket();
   number_ = wanted;
-  allow_reuse(socket_);  // also while the connections of a server that was there before fade away
+  allow_reuse(socket_);  // also while connections of an earlier server are still closing
   if (!bind_to(socket_, socket_address(address, number_)))
     throw std::runtime_error{"port " + std::to_string(wanted) + " of " + address + " is taken, or not allowed"};
 }

@@ -1,4 +1,4 @@
-// A port for a server.
+// Reserves a port for a server.
 #pragma once
 
 #include "descriptor.hpp"
@@ -8,11 +8,11 @@
 
 namespace zklock::testing {
 
-/// A free TCP port of a loopback address, drawn at random unless one is wanted. While this object lives no other Port of any process gets
-/// the number there, whether a server listens on it or not.
+/// A free TCP port of a loopback address, drawn at random unless a number is given. While this object exists, no other
+/// Port of any process gets the number on that address, whether a server listens on it or not.
 ///
-/// It is a socket that is bound and never listens. Linux lets a listener bind beside it when both have SO_REUSEADDR;
-/// ZooKeeper's has it (NIOServerCnxnFactory.configure).
+/// The port is kept by a socket that is bound and never listens. Linux lets a listener bind beside it when both have
+/// SO_REUSEADDR; ZooKeeper's listener has it (NIOServerCnxnFactory.configure).
 class Port {
  public:
   explicit Port(const std::string& address = "127.0.0.1", std::uint16_t wanted = 0);

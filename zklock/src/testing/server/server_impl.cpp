@@ -72,9 +72,9 @@ void TestServer::Impl::finish_launch() {
   throw error;
 }
 
-// Not just somebody on this port: "conf" names the data directory. A question that comes when the server listens and
-// has no database yet may never be answered (3.8.0: NullPointerException in ZooKeeperServer.removeCnxn). A member of an
-// ensemble has no configuration to tell before it has joined.
+// Checks that the server on this port is this one: "conf" names the data directory. A question that comes when the
+// server listens and has no database yet may never be answered (3.8.0: NullPointerException in
+// ZooKeeperServer.removeCnxn). A member of an ensemble cannot answer "conf" before it has joined.
 bool TestServer::Impl::serves(Deadline deadline) const {
   try {
     if (place.id != 0) return wire::four_letter_word(endpoint(), "ruok", deadline) == "imok";
@@ -96,7 +96,7 @@ void TestServer::Impl::end(int signal) {
   process.signal(signal);
   process.signal(SIGCONT);
   paused = false;
-  if (!process.wait_end(after(patience))) throw failure("does not end on signal " + std::to_string(signal));
+  if (!process.wait_end(after(limit))) throw failure("does not end on signal " + std::to_string(signal));
   process.reap();
 }
 

@@ -1,4 +1,4 @@
-// How a server is started, watched and ended.
+// Starts, watches and ends a server.
 #pragma once
 
 #include "port.hpp"
@@ -16,21 +16,21 @@
 
 namespace zklock::testing {
 
-/// How long a server may take for what is done at once.
-inline constexpr std::chrono::milliseconds patience{5'000};
+/// The time limit for actions that a server does at once.
+inline constexpr std::chrono::milliseconds limit{5'000};
 
-/// Where to reserve a server's ports: an address of another network namespace has all of its own free.
+/// Where to reserve a server's ports: all ports of an address in another network namespace are free.
 [[nodiscard]] std::string reserved_address(const std::string& address);
 
-/// One server's process, place and port. It starts nothing by itself.
+/// The process, place and port of one server. The constructor starts nothing.
 struct TestServer::Impl {
   explicit Impl(TestServerOptions given) : Impl{checked(std::move(given)), Place{}} {}
   Impl(TestServerOptions good, Place where);
 
-  /// Configures it for its port and starts it; on another port if that one is taken, which only a program that binds
-  /// with SO_REUSEADDR can have done.
+  /// Configures the server for its port and starts it. Uses another port if that one is taken; only a program that
+  /// binds with SO_REUSEADDR can have taken it.
   void launch_somewhere();
-  /// Starts it, and waits until it answers.
+  /// Starts the server, and waits until it answers.
   void launch();
   void configure() const { write_configuration(process.directory(), options, place, port.number()); }
   void begin_launch();
@@ -40,7 +40,7 @@ struct TestServer::Impl {
 
   [[nodiscard]] wire::Endpoint endpoint() const { return {place.address, port.number()}; }
   [[nodiscard]] bool serves(Deadline deadline) const;
-  /// It ought to answer: it is started and not paused.
+  /// The server should answer: it is started and not paused.
   [[nodiscard]] bool active() const { return process.started() && !paused; }
   [[nodiscard]] std::runtime_error failure(const std::string& what) const;
 

@@ -18,10 +18,10 @@
 namespace zklock::testing {
 namespace {
 
-constexpr std::chrono::seconds patience{10};
+constexpr std::chrono::seconds limit{10};
 
-// Not reaped before it is told to, so that the number stays the server's own. PIPE: an owner that dies before it has
-// read an answer must not take the guard along.
+// The process is reaped only on request, so that its id stays valid. PIPE: an owner that ends before it has read an
+// answer must not end the guard.
 constexpr const char* guard_script = R"(
 trap '' PIPE
 directory=$1; shift
@@ -37,7 +37,7 @@ if [ -n "$server" ]; then kill -KILL $server; wait $server; fi
 /bin/rm -rf -- "$directory"
 )";
 
-// Two ends of one line, neither of them among the standard streams, which the host may have closed.
+// Two connected sockets, neither of them among the standard streams, which the host may have closed.
 std::array<Descriptor, 2> socket_pair() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) throw_errno("socketpair");
@@ -52,8 +52,8 @@ void check(int error, const char* what) {
   if (error != 0) throw std::system_error{error, std::generic_category(), what};
 }
 
-// In a session of its own, so that Ctrl-C does not reach the server before its owner; with default signals and no other
-// descriptor of the host, whatever the calling thread has.
+// The server gets a session of its own, so that Ctrl-C does not reach it before its owner. It gets default signals and
+// no other descriptor of the host, whatever the calling thread has.
 class SpawnPlan {
  public:
   explicit SpawnPlan(const Descriptor& line) {
@@ -97,7 +97,7 @@ void send_signal(const Descriptor& process, int number) {
     throw_errno("pidfd_send_signal");
 }
 
-// "pid (name) state ...": the name may hold anything.
+// "pid (name) state ...": the name may contain any character.
 bool is_stopped(const std::filesystem::path& task) {
   std::string stat;
   std::getline(std::ifstream{task / "stat"}, stat);
@@ -125,12 +125,12 @@ ServerProcess::ServerProcess(std::filesystem::path directory, const std::vector<
 
 ServerProcess::~ServerProcess() {
   try {
-    if (started()) send_signal(process_, SIGKILL);  // the guard would do it, unless somebody has killed the guard
-  } catch (const std::exception&) {                 // a destructor has nobody to tell
+    if (started()) send_signal(process_, SIGKILL);  // the guard does it, too, unless the guard was killed
+  } catch (const std::exception&) {                 // a destructor cannot report it
   }
   end_guard();
   std::error_code ignored;
-  std::filesystem::remove_all(directory_, ignored);  // the same
+  std::filesystem::remove_all(directory_, ignored);  // as above
 }
 
 void ServerProcess::end_guard() noexcept {
@@ -142,11 +142,11 @@ void ServerProcess::start() {
   pid_ = order("start\n");
   process_ = Descriptor{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};  // close-on-exec by itself
   if (process_) return;
-  if (errno == ESRCH) {  // a shell that reaps on its own, such as bash, and a command that ended at once
+  if (errno == ESRCH) {  // the shell reaps on its own, such as bash, and the command ended at once
     reap();
     return;
   }
-  socket_.reset();  // a process that we cannot watch: the guard ends it
+  socket_.reset();  // the process cannot be watched: the guard ends it
   throw_errno("pidfd_open");
 }
 
@@ -169,12 +169,12 @@ int ServerProcess::reap() {
 }
 
 int ServerProcess::order(std::string_view word) {
-  send_all(socket_, word, after(patience));
+  send_all(socket_, word, after(limit));
   return answer();
 }
 
 int ServerProcess::answer() {
-  const auto deadline = after(patience);
+  const auto deadline = after(limit);
   std::string line;
   while (!line.ends_with('\n')) {
     const auto bytes = receive_some(socket_, 64, deadline);

@@ -53,7 +53,7 @@ std::vector<std::string> command(const TestServerOptions& options, const Place& 
                    "-XX:+UseSerialGC",
                    "-Xshare:auto",
                    "-Xmx96m",
-                   "-XX:-UsePerfData",  // which would leave a file in /tmp behind after a SIGKILL
+                   "-XX:-UsePerfData",  // or a file in /tmp stays after a SIGKILL
                    "-XX:ErrorFile=" + (directory / "jvm-error.log").string(),
                    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
                    "-Dzookeeper.jmx.log4j.disable=true",

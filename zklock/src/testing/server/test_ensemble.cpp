@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Those who serve answer within milliseconds; the others are asked again.
+// Servers that serve answer within milliseconds; the others are asked again.
 constexpr std::chrono::milliseconds one_question = 500ms;
 
 void require(bool condition, const char* rule) {
@@ -33,7 +33,7 @@ TestEnsembleOptions checked(TestEnsembleOptions options) {
   return options;
 }
 
-// What a server says of itself; no role while it does not serve.
+// A server's own report; no role while it does not serve.
 struct Answer {
   std::string role;
   std::string synced_followers;
@@ -62,7 +62,7 @@ struct TestEnsemble::Impl {
 
   [[nodiscard]] std::optional<std::size_t> find(std::string_view role) const;
   [[nodiscard]] bool has_quorum() const;
-  /// Asks until the answer is true, whatever that is.
+  /// Asks until the answer converts to true, and returns it.
   template <class Question>
   auto wait_for(Question question, const std::string& what) const;
 
@@ -77,7 +77,7 @@ TestEnsemble::Impl::Impl(const TestEnsembleOptions& options) : limit{options.ser
   for (std::size_t i = 0; i < options.size; ++i) {
     const std::string& address = options.addresses[i];
     std::string line = "server." + std::to_string(i + 1) + "=" + address;
-    for (int purpose = 0; purpose < 2; ++purpose)  // to follow the leader, and to elect one
+    for (int purpose = 0; purpose < 2; ++purpose)  // one to follow the leader, one for elections
       line += ":" + std::to_string(ports.emplace_back(reserved_address(address)).number());
     members.push_back(std::move(line));
   }

@@ -20,9 +20,9 @@ std::string hexadecimal(std::int64_t number) {
   return text.str();
 }
 
-// "dump" names each live session on a line of its own.
+// "dump" names each live session on its own line.
 bool has_session(const std::string& dump, std::int64_t id) {
-  if (!dump.starts_with("SessionTracker dump")) return true;  // it does not serve yet
+  if (!dump.starts_with("SessionTracker dump")) return true;  // the server does not serve yet
   return dump.find("\n\t" + hexadecimal(id) + "\n") != std::string::npos;
 }
 
@@ -47,7 +47,7 @@ void TestServer::kill() { impl_->end(SIGKILL); }
 
 void TestServer::start() {
   if (impl_->process.running()) return;
-  kill();  // what is left of a server that has ended on its own
+  kill();  // the rest of a server that has ended on its own
   impl_->launch();
 }
 
@@ -58,7 +58,7 @@ void TestServer::restart() {
 
 void TestServer::pause() {
   impl_->send_signal(SIGSTOP);
-  if (!impl_->process.wait_stopped(after(patience))) throw impl_->failure("does not stop on SIGSTOP");
+  if (!impl_->process.wait_stopped(after(limit))) throw impl_->failure("does not stop on SIGSTOP");
   impl_->paused = true;
 }
 
@@ -72,16 +72,17 @@ void TestServer::end_session(std::int64_t session_id, std::string_view password)
   std::string trouble;
   const auto has_ended = [&] {
     try {
-      // Not all the time for one try: when two fight for a session, the server may never answer one of them (3.8.0).
+      // Only a part of the time for one try: when two connections compete for a session, the server may never answer
+      // one of them (3.8.0).
       const bool closed = wire::close_session(impl_->endpoint(), session, after(500ms));
       if (!has_session(four_letter_word("dump"), session_id)) return true;
       trouble = closed ? "it is still in the server's list" : "is the password right?";
-    } catch (const std::runtime_error& error) {  // for one: the session's client has taken it back in between
+    } catch (const std::runtime_error& error) {  // e.g. the session's client has taken it back in between
       trouble = error.what();
     }
     return false;
   };
-  if (ask_until(has_ended, after(patience))) return;
+  if (ask_until(has_ended, after(limit))) return;
   throw impl_->failure("did not end session " + hexadecimal(session_id) + ": " + trouble);
 }
 
@@ -89,7 +90,7 @@ std::string TestServer::four_letter_word(std::string_view word) const {
   if (word.size() != 4) throw std::invalid_argument{"not a four-letter word: " + std::string{word}};
   std::string trouble = "no answer: does it know the word?";
   try {
-    auto answer = wire::four_letter_word(impl_->endpoint(), word, after(patience));
+    auto answer = wire::four_letter_word(impl_->endpoint(), word, after(limit));
     if (!answer.empty()) return answer;
   } catch (const std::runtime_error& error) {
     trouble = error.what();

@@ -82,7 +82,7 @@ std::string Connection::receive_all() {
 
 void Connection::send_connect(const SessionName& session, std::int32_t timeout_ms) {
   constexpr std::int32_t protocol_version = 0;
-  constexpr std::int64_t last_zxid_seen = 0;  // never ahead of the server's
+  constexpr std::int64_t last_zxid_seen = 0;  // never ahead of the server's zxid
   Record request;
   request.put_int(protocol_version).put_long(last_zxid_seen).put_int(timeout_ms);
   send_frame(request.put_long(session.id).put_buffer(session.password).put_bool(false));
@@ -127,7 +127,7 @@ std::string four_letter_word(const Endpoint& server, std::string_view word, Dead
 
 bool close_session(const Endpoint& server, const SessionName& session, Deadline deadline) {
   Connection connection{server, deadline};
-  // Both in one go: a client that is thrown out by the first must not come back before the second.
+  // Both in one go: a client that loses its connection by the first must not reconnect before the second.
   connection.send_connect(session, 0);
   connection.send_request(Opcode::close_session);
   if (connection.receive_connected().id == 0) return false;

@@ -1,4 +1,4 @@
-// As much of ZooKeeper's protocol as a test server needs, blocking.
+// The part of ZooKeeper's protocol that a test server needs, blocking.
 #pragma once
 
 #include "descriptor.hpp"
@@ -10,7 +10,7 @@
 
 namespace zklock::testing::wire {
 
-/// A jute record under construction (zookeeper.jute of the release has the records).
+/// A jute record under construction (zookeeper.jute of the release defines the records).
 class Record {
  public:
   Record& put_bool(bool value);
@@ -27,11 +27,11 @@ class Record {
 enum class Opcode : std::int32_t { create = 1, exists = 3, close_session = -11 };
 
 struct SessionName {
-  std::int64_t id = 0;                           ///< 0: none, or "make a new one"
-  std::string password = std::string(16, '\0');  ///< a secret only between a client and its server
+  std::int64_t id = 0;                           ///< 0: none, or a request for a new session
+  std::string password = std::string(16, '\0');  ///< known only to a client and its server
 };
 
-/// Where a server listens: a port of 127.0.0.1, or of another numeric address.
+/// Where a server listens: a port on 127.0.0.1 or on another numeric address.
 struct Endpoint {
   Endpoint(std::uint16_t number) : port{number} {}  // NOLINT: a port says it all, mostly
   Endpoint(std::string host, std::uint16_t number) : address{std::move(host)}, port{number} {}
@@ -39,7 +39,8 @@ struct Endpoint {
   std::uint16_t port = 0;
 };
 
-/// A connection to a server. Every call throws std::runtime_error when the deadline passes or the server hangs up.
+/// A connection to a server. Every call throws std::runtime_error when the deadline passes or the server closes the
+/// connection.
 class Connection {
  public:
   Connection(const Endpoint& server, Deadline deadline);
@@ -47,11 +48,12 @@ class Connection {
   void send(std::string_view bytes);
   [[nodiscard]] std::string receive_all();
 
-  /// The handshake. The answer's id is 0 when the server does not know the session (any more) or the password is wrong.
+  /// The handshake. The id in the reply is 0 if the server does not know the session (any more) or the password is
+  /// wrong.
   void send_connect(const SessionName& session, std::int32_t timeout_ms);
   [[nodiscard]] SessionName receive_connected();
 
-  /// A request and its reply: the error code, 0 for success.
+  /// A request and its reply, which is the error code; 0 for success.
   void send_request(Opcode opcode, const Record& body = {});
   [[nodiscard]] std::int32_t receive_reply();
 
@@ -64,11 +66,11 @@ class Connection {
   Deadline deadline_;
 };
 
-/// The server's answer to one of its four-letter words.
+/// The server's reply to a four-letter word.
 [[nodiscard]] std::string four_letter_word(const Endpoint& server, std::string_view word, Deadline deadline);
 
-/// Takes a session over and closes it. True: the server has said yes. False: it does not know the session, or the
-/// password is wrong. Throws also when the session's client takes it back in between.
+/// Takes a session over and closes it. True: the server has confirmed it. False: the server does not know the session,
+/// or the password is wrong. Also throws if the session's client takes it back in between.
 [[nodiscard]] bool close_session(const Endpoint& server, const SessionName& session, Deadline deadline);
 
 }  // namespace zklock::testing::wire

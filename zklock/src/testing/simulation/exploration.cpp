@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 12> names{"request_lost", "reply_lost",  
 
 constexpr Clock::duration some_messages = 20ms;
 
-/// One fault at one step; `whom`: the operation's, the client's or the node's number, if it needs one.
+/// One fault at one step. `whom`: the number of the operation, the client or the node, if the fault needs one.
 struct Injection {
   Fault fault{};
   std::uint64_t step = 0;
@@ -60,7 +60,7 @@ Plan parse(const std::string& text) {
   return plan;
 }
 
-/// What there was to strike at a step.
+/// The possible targets of a fault at a step.
 struct Step {
   std::vector<std::size_t> operations{};
   std::size_t clients = 0;
@@ -73,7 +73,7 @@ struct Run {
   std::vector<Step> steps{};
 };
 
-/// Those that the operator may delete.
+/// The nodes that the operator may delete.
 std::vector<std::string> nodes_below(const Simulation& simulation, const std::string& top) {
   std::vector<std::string> paths;
   if (top.empty()) return paths;
@@ -82,7 +82,7 @@ std::vector<std::string> nodes_below(const Simulation& simulation, const std::st
   return paths;
 }
 
-/// Lets a plan happen in a simulation. Looks at each call from inside the ensemble.
+/// Injects the faults of a plan into a simulation. It sees each call from inside the ensemble.
 class Saboteur {
  public:
   Saboteur(Simulation& simulation, const std::string& operators, const Plan& plan, Run& run)
@@ -171,7 +171,7 @@ Run run_once(const Scenario& scenario, const ExplorationOptions& options, const 
   return run;
 }
 
-/// Everything that can befall the scenario at some step of its run.
+/// All faults that are possible at the steps of the run.
 Plan every_fault(const Run& undisturbed) {
   Plan all;
   for (std::size_t i = 0; i < undisturbed.steps.size(); ++i) {
@@ -190,7 +190,7 @@ Plan every_fault(const Run& undisturbed) {
   return all;
 }
 
-/// What a run begins with.
+/// The faults with which a run may begin.
 Plan first_faults(const Plan& all, const ExplorationOptions& options) {
   Plan first = all;
   if (!options.operator_deletes.empty())
@@ -198,7 +198,7 @@ Plan first_faults(const Plan& all, const ExplorationOptions& options) {
   return first;
 }
 
-/// The second of a pair strikes soon after the first, when that has hardly been got over.
+/// Draws a pair: the second fault comes soon after the first, while the clients still recover from that.
 Plan pair_of(const Plan& firsts, const Plan& all, std::mt19937_64& random) {
   constexpr std::uint64_t soon = 12;
   Injection first = firsts[random() % firsts.size()];
@@ -217,7 +217,7 @@ class Explorer {
     if (!run.failures.empty()) report_.failures.push_back({to_text(plan), run.failures.front(), run.calls});
     return run;
   }
-  [[nodiscard]] bool had_enough() const { return report_.failures.size() >= options_.most_failures; }
+  [[nodiscard]] bool had_enough() const { return report_.failures.size() >= options_.max_failures; }
 
   ExplorationReport explore() {
     if (!options_.only.empty()) {

@@ -1,4 +1,4 @@
-#include "../clock_hand.hpp"
+#include "clock_control.hpp"
 
 #include <zklock/error.hpp>
 #include <zklock/testing/manual_clock.hpp>
@@ -9,7 +9,7 @@
 
 namespace zklock::testing {
 
-using detail::ClockHand;
+using detail::ClockControl;
 using namespace std::chrono_literals;
 
 namespace {
@@ -17,33 +17,33 @@ namespace {
 std::atomic<bool> installed{false};
 
 constexpr Clock::duration beginning = 1'000'000s;
-constexpr Clock::duration never = std::chrono::hours{24 * 365 * 50};  // waits that long are meant for ever
+constexpr Clock::duration never = std::chrono::hours{24 * 365 * 50};  // longer waits count as infinite
 
 }  // namespace
 
 ManualClock::ManualClock() {
   if (installed.exchange(true)) throw std::logic_error{"there is a ManualClock already"};
-  ClockHand::set(beginning.count());
+  ClockControl::set(beginning.count());
 }
 
 ManualClock::~ManualClock() {
-  ClockHand::let_go();
+  ClockControl::release();
   installed = false;
 }
 
 void ManualClock::advance(Clock::duration step) noexcept {
-  ClockHand::set((Clock::now().time_since_epoch() + step).count());
+  ClockControl::set((Clock::now().time_since_epoch() + step).count());
   moved_ = true;
 }
 
-/// Asio looks at its timers when the first of them is due by the system's clock, which it hardly ever is: one that is
-/// due at once makes it look.
+/// Asio checks its timers when the first of them is due by the system's clock, which is hardly ever so. A timer that is
+/// due at once makes Asio check.
 void ManualClock::run_ready(asio::io_context& context) {
   std::optional<Timer> wake;
   std::size_t ran = 0;
   do {
-    if (std::exchange(moved_, false)) {  // also by what has just run
-      ClockHand::forget_due();
+    if (std::exchange(moved_, false)) {  // also moved by what has just run
+      ClockControl::forget_due();
       wake.emplace(context.get_executor(), Clock::time_point::min());
       wake->async_wait([](error_code) {});
     }
@@ -54,7 +54,7 @@ void ManualClock::run_ready(asio::io_context& context) {
 
 std::optional<Clock::duration> ManualClock::until_next(asio::io_context& context) {
   run_ready(context);
-  const Clock::time_point due{Clock::duration{ClockHand::due()}};
+  const Clock::time_point due{Clock::duration{ClockControl::due()}};
   if (due - Clock::now() >= never) return std::nullopt;
   return due - Clock::now();
 }

@@ -1,4 +1,4 @@
-#include <zklock/detail/random.hpp>
+#include <zklock/recipe_kit/random.hpp>
 #include <zklock/testing/simulation.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -12,8 +12,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr Clock::duration longest_scenario = 10min;
-constexpr Clock::duration time_to_settle = 5min;  // a session that was lost sight of is looked for for ten time-outs
-constexpr int most_turns = 100'000;
+constexpr Clock::duration time_to_settle = 5min;  // a lost session is searched for during ten timeouts
+constexpr int max_iterations = 100'000;
 
 std::string describe(const Simulation::Operation& operation) { return operation.client + "'s " + operation.name; }
 
@@ -61,7 +61,7 @@ void Simulation::cut_client(std::size_t index) {
 }
 
 void Simulation::delete_as_operator(const std::string& path) {
-  const auto nodes = ensemble_.nodes();  // by path: what is below comes later
+  const auto nodes = ensemble_.nodes();  // in the order of paths: descendants come later
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
     if (node->path != path && !node->path.starts_with(path + "/")) continue;
     deleted_[node->path] = node->stat.czxid;
@@ -133,7 +133,7 @@ void Simulation::at_the_end(std::string name, std::function<bool()> holds) {
 
 // ---- running
 
-/// What holds whenever nothing is ready to run.
+/// Checks what must be true whenever nothing is ready to run.
 void Simulation::check() {
   for (NamedClient& each : clients_)
     if (const Session session = each.client.session(); session && session.id() != 0) each.sessions.insert(session.id());
@@ -147,10 +147,10 @@ void Simulation::check() {
   }
 }
 
-/// Lets time pass until `done`; false if that does not happen within the limit, or if somebody failed.
+/// Lets time pass until `done`. False if that does not happen within the limit, or if there is a failure.
 bool Simulation::run_until(const std::function<bool()>& done, Clock::duration limit) {
   const auto end = Clock::now() + limit;
-  for (int turns = 0; turns < most_turns; ++turns) {
+  for (int turns = 0; turns < max_iterations; ++turns) {
     const auto next = clock_.until_next(context_);
     check();
     if (!failures_.empty()) return false;
@@ -200,7 +200,7 @@ void Simulation::close_clients() {
   const bool closed = run_until([&open] { return open == 0; }, time_to_settle);
   if (!closed) return fail("a client does not close");
   clients_.clear();
-  // Out of work is what poll() calls stopped.
+  // poll() reports "stopped" when there is no more work.
   if (!run_until([this] { return context_.stopped(); }, time_to_settle) && !context_.stopped())
     fail("work is left in the io_context");
 }

@@ -1,7 +1,7 @@
-// Readers share, a writer is alone.
+// A distributed lock that readers share and a writer has alone.
 #pragma once
 
-#include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
 
 #include <chrono>
 #include <string>
@@ -9,22 +9,24 @@
 
 namespace zklock {
 
-/// A lock that any number of readers hold together, or one writer alone: first come, first served, so a writer who
-/// waits keeps later readers out. Curator's InterProcessReadWriteLock, and it excludes Curator's on the same path.
+/// A lock that any number of readers hold together, or one writer alone. It is first come, first served, so a waiting
+/// writer blocks later readers. Curator's InterProcessReadWriteLock; it excludes Curator's on the same path.
 ///
-/// read_lock() and write_lock() are locks like InterProcessMutex, re-entrant and all. Who has the write lock may
-/// acquire the read lock, too, and keep it when it gives the write lock back (a downgrade): no writer gets in between.
-/// Who has the read lock alone and wants the write lock would wait for itself: Error::would_deadlock, at once. Both go
-/// by owner: for blocking calls the thread, for async_acquire the Owner.
+/// read_lock() and write_lock() are locks like InterProcessMutex, and re-entrant too. The owner of the write lock may
+/// also acquire the read lock, and keep it when it releases the write lock (a downgrade): no writer gets the lock in
+/// between. An owner that has the read lock alone and wants the write lock (an upgrade) would wait for itself: it gets
+/// Error::would_deadlock, at once. Both depend on the owner: the thread for blocking calls, the Owner for
+/// async_acquire.
 ///
 /// Usable as a SharedTimedLockable: std::unique_lock for the write lock, std::shared_lock for the read lock.
 ///
 /// It is a handle, as InterProcessMutex. Threads: any thread may call anything but the destructor.
 class InterProcessReadWriteLock {
  public:
-  /// `path` is the lock's directory; it is made, as container nodes, when it is first needed. With Kazoo's names it is
-  /// one line with Kazoo's ReadLock and WriteLock as they come; use no mutex on that path, which would not wait for
-  /// readers; the directory is a persistent node. Throws boost::system::system_error: Error::invalid_lock_path.
+  /// `path` is the lock's directory; it is created, as container nodes, when it is first needed. With Kazoo's names the
+  /// lock shares its wait queue with Kazoo's unmodified ReadLock and WriteLock, and the directory is a persistent node.
+  /// Use no mutex on that path: it would not wait for readers. Throws boost::system::system_error:
+  /// LockError::invalid_lock_path.
   InterProcessReadWriteLock(const ClientHandle& client, const std::string& path,
                             LockNaming naming = LockNaming::curator);
 
@@ -34,20 +36,20 @@ class InterProcessReadWriteLock {
   [[nodiscard]] InterProcessMutex& write_lock() noexcept { return write_; }
   [[nodiscard]] const InterProcessMutex& write_lock() const noexcept { return write_; }
 
-  /// Who holds one of the locks and who waits for one, readers and writers, first in line first.
+  /// Lists the holders and the waiters of both locks, readers and writers, in the order of the queue.
   ///
-  /// Signature     void(error_code, std::vector<Participant>)
-  /// Completes     when the nodes that were listed have been read; who has gone in between is left out.
-  /// Errors        as InterProcessMutex::async_participants, which tells those of one kind
+  /// Signature     void(error_code, std::vector<LockParticipant>)
+  /// Completes     when the nodes that were listed have been read; a node that is deleted in between is left out.
+  /// Errors        as InterProcessMutex::async_participants, which lists the nodes of one kind
   /// Cancellation  terminal, partial, total.
   /// Threads       any thread may call it; the handler runs on its associated executor.
-  template <asio::completion_token_for<void(error_code, std::vector<Participant>)> Token = asio::deferred_t>
+  template <asio::completion_token_for<void(error_code, std::vector<LockParticipant>)> Token = asio::deferred_t>
   auto async_participants(Token&& token = {}) const {
-    return detail::initiate<void(error_code, std::vector<Participant>), &detail::start_participants>(
+    return detail::initiate<void(error_code, std::vector<LockParticipant>), &detail::start_participants>(
         std::forward<Token>(token), write_.lock_, LockKind::write, std::optional<LockKind>{});
   }
   /// As above, but blocks; throws as InterProcessMutex::participants.
-  [[nodiscard]] std::vector<Participant> participants() const;
+  [[nodiscard]] std::vector<LockParticipant> participants() const;
 
   // The write lock; see InterProcessMutex.
   void lock() { write_.lock(); }
@@ -76,7 +78,7 @@ class InterProcessReadWriteLock {
   void unlock_shared() { read_.unlock(); }
 
  private:
-  explicit InterProcessReadWriteLock(const std::shared_ptr<detail::ThreadHolds>& lock) noexcept
+  explicit InterProcessReadWriteLock(const std::shared_ptr<detail::ThreadLeases>& lock) noexcept
       : read_{lock, LockKind::read}, write_{lock, LockKind::write} {}
 
   InterProcessMutex read_;

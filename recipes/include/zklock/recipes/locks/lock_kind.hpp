@@ -1,4 +1,4 @@
-// The kinds of locks, and of nodes that stand for them.
+// The kinds of locks and of their nodes.
 #pragma once
 
 #include <cstdint>
@@ -6,17 +6,17 @@
 
 namespace zklock {
 
-/// Mutexes make one line; readers and writers together make another. Permits make none.
+/// Mutexes form one wait queue; readers and writers together form another. Permits form none.
 enum class LockKind : std::uint8_t {
   mutex,  ///< InterProcessMutex
   read,   ///< the read lock of an InterProcessReadWriteLock
   write,  ///< the write lock of one
-  permit  ///< one of an InterProcessSemaphore's
+  permit  ///< a permit of an InterProcessSemaphore
 };
 
 [[nodiscard]] std::string_view to_string(LockKind kind) noexcept;
 
-/// Whose names a lock's nodes have. Only those who use the same ones on a path see each other (docs/interop.md).
+/// Whose names a lock's nodes have. Only clients that use the same names on a path see each other (docs/interop.md).
 enum class LockNaming : std::uint8_t {
   curator,  ///< Curator's: "lock-", "__READ__", "__WRIT__"
   kazoo  ///< Kazoo's own: "__lock__" for Lock and WriteLock, "__rlock__" for ReadLock; directories are persistent nodes

@@ -1,7 +1,7 @@
 // Locks by the names of what they protect.
 #pragma once
 
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -15,19 +15,19 @@ namespace zklock {
 
 /// What the holder of a lock may do with the resource.
 enum class Isolation : std::uint8_t {
-  read,  ///< shares it with others who read
+  read,  ///< shares it with other readers
   write  ///< has it alone
 };
 
-/// How long, and how often, to try for a lock. Trivial members only: it may be part of a co_await expression
+/// How long, and how often, to try for a lock. It has only trivial members, so it may be part of a co_await expression
 /// (docs/contributing.md, compiler traps).
 struct LockOptions {
-  /// Of each try. max(): as long as it takes; zero or less: without waiting in line.
+  /// The wait of each try. max(): as long as it takes; zero or less: without waiting in the queue.
   std::chrono::milliseconds wait = std::chrono::milliseconds::max();
-  /// How often to stand in line before it is Error::timed_out.
+  /// How many times to enqueue before the result is Error::timed_out.
   int tries = 1;
-  /// Between two tries, while nothing of ours is in line: evenly from 1 ms to `interval`, which doubles each time and
-  /// ends at `max_interval`. Those who have timed out together do not come back together.
+  /// The pause between two tries, while the client has no node in the queue: random, evenly from 1 ms to `interval`,
+  /// which doubles each time up to `max_interval`. So clients that time out together do not come back together.
   std::chrono::milliseconds interval{100};
   std::chrono::milliseconds max_interval{10'000};
 
@@ -48,47 +48,48 @@ void refuse_after_fork(const RegistryCore& registry);
 void start_registry_lock(std::shared_ptr<const RegistryCore> registry, Owner owner, std::string name,
                          Isolation isolation, LockOptions options, Handler<Lease> handler);
 void start_registry_participants(std::shared_ptr<const RegistryCore> registry, std::string name,
-                                 Handler<std::vector<Participant>> handler);
+                                 Handler<std::vector<LockParticipant>> handler);
 }  // namespace detail
 
-/// Read and write locks by the names of resources, under one path: an InterProcessReadWriteLock on "<base>/<name>"
-/// each.
+/// Read and write locks by the names of resources, under one path: each is an InterProcessReadWriteLock on
+/// "<base>/<name>".
 ///
-/// A name is one component of a path: no '/', not "." or "..", nothing that find_path_flaw finds; encode what may be
-/// otherwise. What belongs to a name, here and at the server, is there while somebody uses it: holds it, waits for it,
-/// or has an object of it. So there may be as many names as there are resources.
+/// A name is one component of a path: no '/', not "." or "..", nothing that validate_path() refuses; encode names that
+/// may contain such text. The state of a name, in the client and at the server, exists only while it is used: while a
+/// client holds it, waits for it, or has an object of it. So there may be as many names as there are resources.
 ///
-/// It is a handle, and a value: copies are as good. Threads: any thread may call anything but the destructor.
+/// It is a handle, and a value: copies are equivalent. Threads: any thread may call anything but the destructor.
 class LockRegistry {
  public:
-  /// Throws boost::system::system_error: Error::invalid_lock_path.
+  /// Throws boost::system::system_error: LockError::invalid_lock_path.
   LockRegistry(const ClientHandle& client, std::string base);
 
   [[nodiscard]] const std::string& base() const noexcept;
-  /// For what the registry does not do. Throws boost::system::system_error: Error::invalid_lock_path.
+  /// The lock itself, for what the registry does not do. Throws boost::system::system_error:
+  /// LockError::invalid_lock_path.
   [[nodiscard]] InterProcessReadWriteLock read_write_lock(std::string_view name) const;
 
-  /// Stands in line for the lock, as often as the options say, and completes with a Lease that holds it.
+  /// Waits in the queue for the lock, as often as the options say, and completes with a Lease that holds it.
   ///
   /// Signature     void(error_code, Lease)
-  /// Completes     when it is acquired, or the last try has timed out
-  /// Errors        Error::timed_out after the last try; the others at once: Error::invalid_lock_path (the name),
-  ///               Error::invalid_retry_policy (no tries, an interval that is none), those of
+  /// Completes     when the lock is acquired, or the last try has timed out
+  /// Errors        Error::timed_out after the last try; the others at once: LockError::invalid_lock_path (the name),
+  ///               Error::invalid_retry_policy (no tries, an invalid interval), those of
   ///               InterProcessMutex::async_acquire
-  /// Cancellation  terminal, partial, total: all leave no trace, between two tries, too.
+  /// Cancellation  terminal, partial, total: all leave no trace, also between two tries.
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
   auto async_lock(std::string name, Isolation isolation, LockOptions options, Token&& token = {}) const {
     return async_lock(Owner::make(), std::move(name), isolation, options, std::forward<Token>(token));
   }
-  /// As above, with LockOptions as they are: one try, for as long as it takes.
+  /// As above, with the default LockOptions: one try, for as long as it takes.
   ///
   /// Signature     void(error_code, Lease)
   template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
   auto async_lock(std::string name, Isolation isolation, Token&& token = {}) const {
     return async_lock(Owner::make(), std::move(name), isolation, LockOptions{}, std::forward<Token>(token));
   }
-  /// As above, for an owner who may have it already, and then has it once more at once.
+  /// As above, for an owner that may already hold the lock; the operation then enters it again at once.
   ///
   /// Signature     void(error_code, Lease)
   template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
@@ -96,7 +97,7 @@ class LockRegistry {
     return detail::initiate<void(error_code, Lease), &detail::start_registry_lock>(
         std::forward<Token>(token), core_, owner, std::move(name), isolation, options);
   }
-  /// As above, with LockOptions as they are.
+  /// As above, with the default LockOptions.
   ///
   /// Signature     void(error_code, Lease)
   template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
@@ -104,7 +105,7 @@ class LockRegistry {
     return async_lock(owner, std::move(name), isolation, LockOptions{}, std::forward<Token>(token));
   }
 
-  /// As above, for at most `wait` instead; zero or less: one try, without waiting in line.
+  /// As above, for at most `wait` instead. Zero or less: one try, without waiting in the queue.
   ///
   /// Signature     void(error_code, Lease)
   template <class Rep, class Period, asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
@@ -118,32 +119,32 @@ class LockRegistry {
     return async_lock(owner, std::move(name), isolation, LockOptions::of(wait), std::forward<Token>(token));
   }
 
-  /// Who holds the lock and who waits for it, first in line first.
+  /// Lists the holders of the lock and the waiters, in the order of the queue.
   ///
-  /// Signature     void(error_code, std::vector<Participant>)
+  /// Signature     void(error_code, std::vector<LockParticipant>)
   /// Completes     as InterProcessMutex::async_participants
-  /// Errors        Error::invalid_lock_path, and those of InterProcessMutex::async_participants
+  /// Errors        LockError::invalid_lock_path, and those of InterProcessMutex::async_participants
   /// Cancellation  terminal, partial, total.
   /// Threads       any thread may call it; the handler runs on its associated executor.
-  template <asio::completion_token_for<void(error_code, std::vector<Participant>)> Token = asio::deferred_t>
+  template <asio::completion_token_for<void(error_code, std::vector<LockParticipant>)> Token = asio::deferred_t>
   auto async_participants(std::string name, Token&& token = {}) const {
-    return detail::initiate<void(error_code, std::vector<Participant>), &detail::start_registry_participants>(
+    return detail::initiate<void(error_code, std::vector<LockParticipant>), &detail::start_registry_participants>(
         std::forward<Token>(token), core_, std::move(name));
   }
   /// As above, but blocks. Throws boost::system::system_error: the errors of async_participants; Error::would_deadlock
-  /// where the client's own work would have to wait for this call. Without a deadline: somebody has to run the client's
-  /// executor.
-  [[nodiscard]] std::vector<Participant> participants(std::string_view name) const;
+  /// where the client's own work would have to wait for this call. It has no deadline: the client's executor must be
+  /// running.
+  [[nodiscard]] std::vector<LockParticipant> participants(std::string_view name) const;
 
-  /// Blocks until the lock is acquired. It is the Lease's, which may go to another thread, and not this thread's: who
-  /// has the lock and asks for it again waits as others do. Throws boost::system::system_error: the errors of
-  /// async_lock; Error::would_deadlock where the client's own work would have to wait for this call.
+  /// Blocks until the lock is acquired. The lock belongs to the Lease, which may go to another thread, and not to this
+  /// thread: a thread that has the lock and asks for it again waits as others do. Throws boost::system::system_error:
+  /// the errors of async_lock; Error::would_deadlock where the client's own work would have to wait for this call.
   [[nodiscard]] Lease lock(std::string_view name, Isolation isolation, LockOptions options = {}) const {
     return lock(Owner::make(), name, isolation, options);
   }
-  /// As above, for an owner who may have it already, and then has it once more at once.
+  /// As above, for an owner that may already hold the lock; the call then enters it again at once.
   [[nodiscard]] Lease lock(Owner owner, std::string_view name, Isolation isolation, LockOptions options = {}) const;
-  /// As above, for at most `wait`: then it throws Error::timed_out.
+  /// As above, for at most `wait`; then it throws Error::timed_out.
   template <class Rep, class Period>
   [[nodiscard]] Lease lock(std::string_view name, Isolation isolation, std::chrono::duration<Rep, Period> wait) const {
     return lock(name, isolation, LockOptions::of(wait));
@@ -153,13 +154,13 @@ class LockRegistry {
                            std::chrono::duration<Rep, Period> wait) const {
     return lock(owner, name, isolation, LockOptions::of(wait));
   }
-  /// As lock, but nothing when the last try has timed out. Without options: one try, without waiting in line, which
-  /// throws after the client's connection_timeout if ZooKeeper cannot be reached.
+  /// As lock, but std::nullopt when the last try has timed out. Without options: one try, without waiting in the queue,
+  /// which throws after the client's connection_timeout if ZooKeeper cannot be reached.
   [[nodiscard]] std::optional<Lease> try_lock(std::string_view name, Isolation isolation,
                                               LockOptions options = {.wait = std::chrono::milliseconds::zero()}) const {
     return try_lock(Owner::make(), name, isolation, options);
   }
-  /// As above, for an owner who may have it already.
+  /// As above, for an owner that may already hold it.
   [[nodiscard]] std::optional<Lease> try_lock(Owner owner, std::string_view name, Isolation isolation,
                                               LockOptions options = {.wait = std::chrono::milliseconds::zero()}) const;
   /// As above, for at most `wait`.

@@ -1,7 +1,7 @@
-// Proof of holding several locks.
+// The object that holds several locks and releases them.
 #pragma once
 
-#include <zklock/recipes/lease.hpp>
+#include <zklock/recipes/locks/lease.hpp>
 
 #include <chrono>
 #include <memory>
@@ -17,8 +17,8 @@ void refuse_after_fork(const MultiHold& holds);
 void start_release_all(std::shared_ptr<MultiHold> holds, Deadline deadline, Handler<> handler);
 }  // namespace detail
 
-/// Holds all the locks of an InterProcessMultiLock, and gives them back at the end of its life, the last acquired
-/// first: its destructor puts the deletes on the wire and does not wait.
+/// Holds all the locks of an InterProcessMultiLock, and releases them at the end of its life, the last acquired first:
+/// its destructor sends the deletes and does not wait.
 ///
 /// Threads: one at a time; any thread. The const functions may be called from any number of threads.
 class [[nodiscard]] MultiLease {
@@ -30,19 +30,21 @@ class [[nodiscard]] MultiLease {
   MultiLease& operator=(MultiLease&&) noexcept = default;
   ~MultiLease() = default;
 
-  /// The worst of its leases' states: one that is lost is enough.
+  /// The worst of its leases' states: it is lost if any of them is.
   [[nodiscard]] LeaseState state() const noexcept;
   /// state() == LeaseState::held: all of them are held.
   [[nodiscard]] bool is_held() const noexcept { return state() == LeaseState::held; }
   [[nodiscard]] explicit operator bool() const noexcept { return is_held(); }
-  /// In the order in which the locks were named, for their fencing tokens above all; empty if nothing was ever held.
+  /// The leases in the order in which the locks were named, mainly for their fencing tokens; empty if nothing was ever
+  /// held.
   [[nodiscard]] std::span<const Lease> leases() const noexcept;
 
-  /// Gives all of them back, the last acquired first, and waits for the servers' word. One that fails keeps no other.
+  /// Releases all of them, the last acquired first, and waits for the servers' replies. A failure does not stop the
+  /// release of the others.
   ///
   /// Signature     void(error_code)
-  /// Completes     when each is given back, or the session that had it is over.
-  /// Errors        those of Lease::async_release; of several the first
+  /// Completes     when each is released, or the session that had it is over.
+  /// Errors        those of Lease::async_release; if there are several, the first
   /// Cancellation  as Lease::async_release
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
@@ -60,7 +62,7 @@ class [[nodiscard]] MultiLease {
                                                                           after(wait));
   }
 
-  /// What is held, taken out of the lease, which holds nothing afterwards. For recipes.
+  /// Takes what is held out of the lease, which holds nothing afterwards. For recipes.
   [[nodiscard]] std::shared_ptr<detail::MultiHold> into_holds() && noexcept { return std::move(holds_); }
 
  private:

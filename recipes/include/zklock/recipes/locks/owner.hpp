@@ -1,4 +1,4 @@
-// Who owns a lock.
+// The owner of a lock.
 #pragma once
 
 #include <compare>
@@ -6,15 +6,19 @@
 
 namespace zklock {
 
-/// Whoever acquires a lock as its owner enters it again, by any object of the same Client on the same path.
+/// Identifies the owner of a lock. The owner enters it again, by any object of the same Client on the same path.
 ///
 /// Threads: a value.
 class Owner {
  public:
-  /// A new one, equal to none before it.
+  /// A new owner, equal to none before it.
   [[nodiscard]] static Owner make() noexcept;
-  /// That of the blocking calls of this thread, for its life; no other thread of the process ever has the same.
+  /// The owner of this thread's blocking calls, for the thread's life; no other thread of the process ever has the
+  /// same.
   [[nodiscard]] static Owner this_thread() noexcept;
+
+  /// Different for each owner of the process; never 0.
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
   friend auto operator<=>(Owner, Owner) noexcept = default;
 

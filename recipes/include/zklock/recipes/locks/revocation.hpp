@@ -1,4 +1,4 @@
-// Asking whoever holds a lock to give it back.
+// A request to the holder of a lock to release it.
 #pragma once
 
 #include <zklock/client.hpp>
@@ -10,7 +10,7 @@
 
 namespace zklock {
 
-/// What the node's data become: Curator's word.
+/// The data that a request writes to the node: Curator's word.
 inline constexpr std::string_view revocation_request = "__REVOKE__";
 
 namespace detail {
@@ -26,12 +26,12 @@ void refuse_after_fork(const RevocationTarget& target);
 void start_attempt_revoke(std::shared_ptr<RevocationTarget> target, std::string node_path, Handler<> handler);
 }  // namespace detail
 
-/// Asks whoever holds the lock by this node (Participant::node_path) to give it back: its Lease::async_wait_revocation
-/// completes. It is a request; nothing forces the holder. Curator's Revoker, and Curator's holders hear it, too, if
-/// their lock is revocable.
+/// Asks the holder of the lock by this node (LockParticipant::node_path) to release it: the holder's
+/// Lease::async_wait_revocation completes. It is a request; the holder decides. Curator's Revoker; Curator's holders
+/// receive it, too, if their lock is revocable.
 ///
 /// Signature     void(error_code)
-/// Completes     with success when the request stands in the node, and when the node is gone already.
+/// Completes     with success when the request is written to the node, and when the node is already gone.
 /// Errors        Error::invalid_path, Error::no_auth, Error::not_connected, Error::connection_loss,
 ///               Error::session_expired, Error::closed, operation_aborted
 /// Cancellation  terminal, partial, total; what was sent may still be done by the server.
@@ -43,8 +43,8 @@ auto async_attempt_revoke(const ClientHandle& client, std::string node_path, Tok
 }
 
 /// As above, but blocks. Throws boost::system::system_error: the errors of async_attempt_revoke; Error::would_deadlock
-/// where the client's own work would have to wait for this call. Without a deadline: somebody has to run the client's
-/// executor.
+/// where the client's own work would have to wait for this call. It has no deadline: the client's executor must be
+/// running.
 void attempt_revoke(const ClientHandle& client, const std::string& node_path);
 
 }  // namespace zklock

@@ -1,7 +1,7 @@
 // A coroutine that holds a lock while another one runs.
 #pragma once
 
-#include <zklock/recipes/lease.hpp>
+#include <zklock/recipes/locks/lease.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -29,7 +29,7 @@ struct Awaited<asio::awaitable<T>> {
   using type = T;
 };
 
-/// What a lock's async_acquire gives: a Lease, or what is like one.
+/// The result of a lock's async_acquire: a Lease, or a similar type.
 template <class Lock>
 using LeaseOf = typename Awaited<decltype(std::declval<const Lock&>().async_acquire(asio::use_awaitable))>::type;
 
@@ -47,23 +47,24 @@ using BodyResult = typename Awaited<decltype(run_body(std::declval<Body&>(), std
 
 struct Nothing {};
 
-/// Waits until the lease is given back, but not when the coroutine is cancelled; it goes on in the background then, as
-/// when the time is up, and that is no error. lock_lost, or why it failed.
+/// Releases the lease and waits for that. If the coroutine is cancelled, or the time is up, the release goes on in the
+/// background, and that is no error. Gives lock_lost, or the reason of the failure.
 template <class Held>
 asio::awaitable<error_code> give_back(Held& lease, std::chrono::milliseconds wait) {
   const bool was_lost = lease.state() == LeaseState::lost;
   const auto cancellation = co_await asio::this_coro::cancellation_state;
-  // An operation that begins afterwards does not hear of it.
+  // An operation that begins after the cancellation is not cancelled by it.
   if (cancellation.cancelled() != asio::cancellation_type::none) wait = wait.zero();
   auto releasing = lease.async_release(wait, asio::as_tuple(asio::deferred));
   const auto [error] = co_await std::move(releasing);
   const bool goes_on = error == Error::timed_out || error == asio::error::operation_aborted;
-  if (goes_on) co_return was_lost ? make_error_code(Error::lock_lost) : error_code{};
+  if (goes_on) co_return was_lost ? make_error_code(LockError::lock_lost) : error_code{};
   co_return error;
 }
 
-/// g++ 12 destroys a temporary lambda twice that captures anything with a destructor by value, wherever it stands in a
-/// co_await expression, and says nothing. It cannot be told from other temporaries, nor from what std::move() gives.
+/// g++ 12 destroys a temporary lambda twice, without a warning, if it captures anything with a destructor by value and
+/// is anywhere in a co_await expression. Code cannot distinguish it from other temporaries, nor from the result of
+/// std::move().
 template <class Body>
 constexpr void refuse_what_is_destroyed_twice() {
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
@@ -90,8 +91,8 @@ asio::awaitable<T> hold_while(Acquire acquiring, std::chrono::milliseconds relea
     thrown = std::current_exception();
   }
   error_code lost;
-  if (lease.state() != LeaseState::released) {  // the body may have done it
-    // What the body gave is handed on also by a coroutine that is cancelled; and cancelled it remains.
+  if (lease.state() != LeaseState::released) {  // the body may have released it
+    // The body's result is passed on also if the coroutine is cancelled; the cancellation stays in effect.
     const bool throws = co_await asio::this_coro::throw_if_cancelled();
     co_await asio::this_coro::throw_if_cancelled(false);
     auto giving_back = give_back(lease, release_wait);
@@ -105,29 +106,31 @@ asio::awaitable<T> hold_while(Acquire acquiring, std::chrono::milliseconds relea
 
 }  // namespace detail
 
-/// How long with_lease waits. Trivial members only: it may be part of a co_await expression (docs/contributing.md,
-/// compiler traps).
+/// How long with_lease waits. It has only trivial members, so it may be part of a co_await expression
+/// (docs/contributing.md, compiler traps).
 struct HoldOptions {
-  /// For the lock. max(): as long as it takes; zero or less: without waiting in line.
+  /// The wait for the lock. max(): as long as it takes; zero or less: without waiting in the queue.
   std::chrono::milliseconds wait = std::chrono::milliseconds::max();
-  /// For the server's word that the lock is free. max(): as long as it takes, which is until the session is over at the
-  /// most; zero or less: the release is left to the background.
+  /// The wait for the server's reply that the lock is free. max(): as long as it takes, at most until the session is
+  /// over; zero or less: the release goes on in the background.
   std::chrono::milliseconds release_wait = std::chrono::milliseconds::max();
 };
 
-/// Acquires the lock, runs `body(lease)` or `body()`, which gives an asio::awaitable<T>, and awaits the release, on
-/// every way out but cancellation. Then hands on what the body has returned or thrown. Of any lock with
-/// an async_acquire: InterProcessMutex, a half of an InterProcessReadWriteLock, InterProcessMultiLock.
+/// Acquires the lock, runs `body(lease)` or `body()`, which gives an asio::awaitable<T>, and awaits the release,
+/// however the body ends, except by cancellation. Then passes on what the body has returned or thrown. It takes any
+/// lock that has an async_acquire: InterProcessMutex, a half of an InterProcessReadWriteLock, InterProcessMultiLock.
 ///
 ///   const int left = co_await with_lease(mutex, 5s, [&](Lease& lease) { return sell(item, lease.fencing_token()); });
 ///
-/// The body is kept until it has ended, so a lambda may be a coroutine itself. With g++ 12 one that captures anything
-/// with a destructor by value must be named first (docs/contributing.md, compiler traps); without, it does not compile.
+/// The body is kept until it has ended, so a lambda may be a coroutine itself. With g++ 12, a lambda that captures
+/// anything with a destructor by value must be named first (docs/contributing.md, compiler traps); otherwise it does
+/// not compile.
 ///
-/// Completes     when the server has said that the lock is free, or the session is over, however often the link is lost
-/// Errors        those of async_acquire, and the body's own; if that ended well Error::lock_lost, when the lock was
-///               lost meanwhile and somebody else may have had it, and the other errors of async_release
-/// Cancellation  of the coroutine that awaits it: ends the wait for the lock, or is the body's, or ends the wait for
+/// Completes     when the server has confirmed that the lock is free, or the session is over, however often the link is
+///               lost
+/// Errors        those of async_acquire, and the body's own; if the body succeeded, LockError::lock_lost, when the lock
+///               was lost meanwhile and another client may have had it, and the other errors of async_release
+/// Cancellation  of the coroutine that awaits it: ends the wait for the lock, or goes to the body, or ends the wait for
 ///               the release, which goes on in the background.
 /// Threads       runs on the executor of the coroutine that awaits it.
 template <class Lock, class Body>
@@ -137,7 +140,7 @@ template <class Lock, class Body>
                                                    std::decay_t<Body>(std::forward<Body>(body)));
 }
 
-/// As above, waiting for the lock for at most `wait`: Error::timed_out, and the body is not run.
+/// As above, waiting for the lock for at most `wait`: then Error::timed_out, and the body is not run.
 template <class Lock, class Rep, class Period, class Body>
 [[nodiscard]] auto with_lease(const Lock& lock, std::chrono::duration<Rep, Period> wait, Body&& body) {
   detail::refuse_what_is_destroyed_twice<Body>();
@@ -145,8 +148,8 @@ template <class Lock, class Rep, class Period, class Body>
                                                    std::decay_t<Body>(std::forward<Body>(body)));
 }
 
-/// As above, with limits for both waits. A release that is not done in time goes on in the background, and what the
-/// body gave is handed on.
+/// As above, with limits for both waits. A release that is not done in time goes on in the background, and the body's
+/// result is passed on.
 ///
 ///   co_await with_lease(mutex, HoldOptions{.wait = 2s, .release_wait = 500ms}, body);
 template <class Lock, class Body>

@@ -1,0 +1,139 @@
+// A held lock: leases, and the threads that hold it by blocking calls, refer to it.
+#pragma once
+
+#include "local_queue.hpp"
+#include "lock_events.hpp"
+#include "lock_target.hpp"
+#include "path_use.hpp"
+#include "reentry_count.hpp"
+
+#include <zklock/recipe_kit/async_event.hpp>
+#include <zklock/recipe_kit/spawn.hpp>
+#include <zklock/recipes/locks/lease.hpp>
+#include <zklock/recipes/locks/owner.hpp>
+#include <zklock/session.hpp>
+#include <zklock/session_renewal.hpp>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zklock::detail {
+
+/// The lease's node, and how many times its owner has entered the lock by it.
+///
+/// Threads: the functions marked so, any; the others on the session's executor.
+class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseListener {
+ public:
+  using Entered = ReentryCount::Entered;
+
+  /// `lock` is told once, when the owner has released all of its acquires.
+  HeldLock(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind, Session session, CreateResult node,
+           const LockAttempt& attempt);
+  ~HeldLock() override;
+  HeldLock(const HeldLock&) = delete;
+  HeldLock& operator=(const HeldLock&) = delete;
+  /// Keeps session validity ahead, and is notified when that fails. To be called right after the constructor.
+  void keep_alive();
+
+  // any thread
+  [[nodiscard]] LeaseState state() const noexcept;
+  /// The session is over, session validity has passed, or the node is gone. Once true, it stays true.
+  [[nodiscard]] bool is_lost() const noexcept;
+  /// A client has asked for the lock: the node's data is __REVOKE__.
+  [[nodiscard]] bool is_revoked() const noexcept { return revoked_; }
+  [[nodiscard]] const Session& session() const noexcept { return session_; }
+  [[nodiscard]] Owner owner() const noexcept { return owner_; }
+  [[nodiscard]] const CreateResult& node() const noexcept { return node_; }
+  [[nodiscard]] std::int64_t fencing_token() const noexcept { return token_; }
+  [[nodiscard]] Clock::time_point granted_at() const noexcept { return granted_at_; }
+  [[nodiscard]] std::uint32_t count() const noexcept { return count_.value(); }
+  /// Enters once more; `by` is an attempt that waited for it, or null.
+  [[nodiscard]] Entered enter(LockAttempt* by = nullptr);
+  /// Leaves once. True: that was the last time, and the node is to be deleted, by remove() or remove_guaranteed().
+  [[nodiscard]] bool leave();
+  /// Deletes the node in the background.
+  void remove();
+  /// Deletes the node, and gives the server's reply. A local successor does not wait for the reply.
+  [[nodiscard]] static Awaitable<error_code> remove_guaranteed(std::shared_ptr<HeldLock> self);
+  /// Keeps the share of the path's use until the delete is sent.
+  void keep(PathShare share) noexcept { share_ = std::move(share); }
+  /// Sets the local waiter that belongs to this lock's node.
+  void set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter);
+  /// This reader's node has the queue position of that writer. It was created later than the nodes of waiting writers,
+  /// but comes before them, and so has the writer's token.
+  void take_token_of(const HeldLock& writer) noexcept { token_ = writer.token_; }
+  /// Asks the server whether the node exists, unless the handoff to it has asked; if it does not, the lock is lost.
+  void verify();
+  /// The node was found to be gone.
+  void lose();
+  /// Takes note of the node's data, which was read.
+  void on_data(const std::string& data);
+  /// Wakes the waiting operations: something has changed.
+  void wake();
+  /// An event that happens with each wake().
+  [[nodiscard]] std::shared_ptr<AsyncEvent> open_event();
+
+ private:
+  void on_lapse() override;
+  void on_link(SessionState state) override;
+  void on_removed(error_code outcome);
+  /// Logs once that the grant has ended, as lost or as released.
+  void conclude() noexcept;
+  [[nodiscard]] std::string_view cause_of_loss() const noexcept;
+  [[nodiscard]] LockEvent event(LockPhase phase) const noexcept;
+  /// Tells the client's other nodes that this one is leaving; gives those that wait for it.
+  [[nodiscard]] std::vector<std::shared_ptr<LocalWaiter>> depart();
+  void look();
+  static Awaitable<void> look_again(std::weak_ptr<HeldLock> weak, Session session);
+  void count_has_changed();
+  static Awaitable<void> write_count(std::shared_ptr<HeldLock> self);
+  [[nodiscard]] static Awaitable<error_code> write(std::shared_ptr<HeldLock> self, std::uint32_t count);
+
+  std::shared_ptr<LockTarget> lock_;
+  PathShare share_;  // until the delete is sent
+  Owner owner_;
+  LockKind kind_;
+  std::uint64_t attempt_;
+  Session session_;
+  CreateResult node_;
+  std::int64_t token_;  // may change only before the held lock is shared
+  Clock::time_point granted_at_ = Clock::now();
+  std::optional<SessionRenewal> renewal_;
+  std::shared_ptr<LocalWaiter> local_waiter_;
+  ReentryCount count_;  // the authoritative count
+  mutable std::atomic<bool> lost_{false};
+  std::atomic<bool> node_deleted_{false};
+  std::atomic<bool> concluded_{false};
+  std::atomic<bool> revoked_{false};
+  bool is_suspect_ = false;  // as it was told
+  std::vector<std::weak_ptr<AsyncEvent>> events_;
+
+  std::atomic<bool> writing_{false};
+  std::uint32_t written_ = 1;  // what the node's data says; used by the running write
+  std::int32_t version_ = 0;   // and the data's version
+};
+
+/// One acquire's share of a held lock.
+///
+/// Threads: any.
+class LeaseShare {
+ public:
+  explicit LeaseShare(std::shared_ptr<HeldLock> held_lock) noexcept : held_lock_{std::move(held_lock)} {}
+
+  [[nodiscard]] HeldLock& held_lock() const noexcept { return *held_lock_; }
+  [[nodiscard]] const std::shared_ptr<HeldLock>& shared_held_lock() const noexcept { return held_lock_; }
+  [[nodiscard]] LeaseState state() const noexcept;
+  [[nodiscard]] Clock::time_point valid_until() const noexcept;
+  [[nodiscard]] Transaction guard() const;
+  /// True for the caller that ends it, and only once.
+  [[nodiscard]] bool end();
+
+ private:
+  std::shared_ptr<HeldLock> held_lock_;
+  std::atomic<bool> released_{false};
+};
+
+}  // namespace zklock::detail

@@ -1,0 +1,81 @@
+#include "held_lock.hpp"
+#include "lease_events.hpp"
+#include "unattended.hpp"
+#include "without_result.hpp"
+
+#include <zklock/detail/existing.hpp>
+#include <zklock/recipe_kit/session_ops.hpp>
+
+#include <algorithm>
+
+namespace zklock {
+
+namespace detail {
+
+namespace {
+
+Awaitable<error_code> release(std::shared_ptr<LeaseShare> share) {
+  const std::shared_ptr<HeldLock> held_lock = share->shared_held_lock();
+  const bool lost = held_lock->is_lost();
+  if (!share->end()) co_return make_error_code(LockError::not_owner);
+  error_code error;
+  if (held_lock->leave()) error = co_await HeldLock::remove_guaranteed(held_lock);
+  if (lost || error == Error::no_node || is_final(held_lock->session().state()))
+    co_return make_error_code(LockError::lock_lost);
+  co_return error;
+}
+
+void start_wait(std::shared_ptr<LeaseShare> share, LeaseEvent awaited, Handler<> handler) {
+  const auto serial = share->held_lock().session().get_executor();
+  auto body = await_lease_event(share, awaited);
+  spawn_operation(serial, {}, without_result(std::move(handler)), std::move(body), share);
+}
+
+}  // namespace
+
+asio::any_io_executor serial_executor(const LeaseShare& share) { return share.held_lock().session().get_executor(); }
+asio::any_io_executor callback_executor(const LeaseShare& share) {
+  return share.held_lock().session().callback_executor();
+}
+
+void refuse_after_fork(const LeaseShare& share) {
+  if (share.held_lock().session().in_forked_child())
+    throw boost::system::system_error{make_error_code(Error::used_after_fork), share.held_lock().node().path};
+}
+
+/// The delete continues when the callers that wait for it give up.
+void start_release(std::shared_ptr<LeaseShare> share, Deadline deadline, Handler<> handler) {
+  const auto serial = share->held_lock().session().get_executor();
+  auto waiting = Unattended::of(std::move(handler), serial);
+  asio::post(serial, [serial, deadline, share = std::move(share), waiting = std::move(waiting)]() mutable {
+    waiting->give_up_at(deadline, serial);
+    asio::co_spawn(serial, release(std::move(share)), [waiting](const std::exception_ptr& thrown, error_code outcome) {
+      waiting->complete(thrown ? code_of(thrown) : outcome);
+    });
+  });
+}
+
+void start_wait_lost(std::shared_ptr<LeaseShare> share, Handler<> handler) {
+  start_wait(std::move(share), LeaseEvent::lost, std::move(handler));
+}
+
+void start_wait_revocation(std::shared_ptr<LeaseShare> share, Handler<> handler) {
+  start_wait(std::move(share), LeaseEvent::revocation, std::move(handler));
+}
+
+void release_in_background(const std::shared_ptr<LeaseShare>& share) noexcept {
+  if (!share || share->held_lock().session().in_forked_child() || !share->end()) return;
+  if (share->held_lock().leave()) share->held_lock().remove();
+}
+
+}  // namespace detail
+
+LeaseState Lease::state() const noexcept { return share_ ? share_->state() : LeaseState::released; }
+Clock::time_point Lease::valid_until() const noexcept { return share_ ? share_->valid_until() : Clock::time_point{}; }
+Clock::duration Lease::remaining() const noexcept { return std::max(valid_until() - Clock::now(), Clock::duration{}); }
+std::int64_t Lease::fencing_token() const noexcept { return share_ ? share_->held_lock().fencing_token() : 0; }
+std::string Lease::node_path() const { return share_ ? share_->held_lock().node().path : std::string{}; }
+std::uint32_t Lease::count() const noexcept { return share_ ? share_->held_lock().count() : 0; }
+Transaction Lease::guard() const { return detail::existing(share_).guard(); }
+
+}  // namespace zklock

@@ -1,0 +1,19 @@
+// What an acquire of one owner does: enter again, go on as a reader, or wait in the queue.
+#pragma once
+
+#include "limits.hpp"
+#include "lock_core.hpp"
+
+#include <zklock/recipe_kit/spawn.hpp>
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
+
+#include <memory>
+
+namespace zklock {
+
+/// Gives the owner the lock: by entering it again, by a downgrade, or through the wait queue, over as many sessions as
+/// the client's retry policy allows. The deadline is kept by the caller, which cancels. Runs on the client's executor.
+[[nodiscard]] Awaitable<Result<Lease>> acquire(std::shared_ptr<detail::LockCore> core, Owner owner, LockKind kind,
+                                               Limits limits);
+
+}  // namespace zklock

@@ -1,0 +1,85 @@
+#include "lock_core.hpp"
+
+#include <zklock/recipe_kit/shared_state.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace zklock::detail {
+
+std::shared_ptr<LockCore> LockCore::of(const ClientHandle& client, const std::string& path, LockNaming naming) {
+  return client.shared_state().find_or_make<LockCore>(shared_state_key(client, path, naming),
+                                                      [&] { return std::make_shared<LockCore>(client, path, naming); });
+}
+
+Result<PathShare> LockCore::use_as(LockKind kind) {
+  if (naming() == LockNaming::kazoo) return PathShare{};
+  if (!use_)
+    use_ = client().shared_state().find_or_make<PathUse>(client().server_path(path()),
+                                                         [] { return std::make_shared<PathUse>(); });
+  const LockKind either = kind == LockKind::mutex ? LockKind::mutex : LockKind::write;
+  if (use_->users == 0) use_->kind = either;
+  if (use_->kind != either) return make_error_code(LockError::mixed_lock_kinds);
+  ++use_->users;
+  return PathShare{use_.get()};
+}
+
+// The end of a held lock writes to the log, which may take long. So an object that may be its last user here outlives
+// the std::lock_guard.
+
+std::shared_ptr<HeldLock> LockCore::held_by(Owner owner, LockKind kind) const {
+  std::shared_ptr<HeldLock> held_lock;
+  const std::lock_guard lock{mutex_};
+  const auto found = held_.find({owner, kind});
+  if (found != held_.end()) held_lock = found->second.lock();
+  return held_lock && held_lock->count() > 0 ? held_lock : nullptr;
+}
+
+bool LockCore::is_held(LockKind kind) const {
+  std::vector<std::shared_ptr<HeldLock>> held_locks;
+  const std::lock_guard lock{mutex_};
+  for (const auto& [key, entry] : held_)
+    if (auto held_lock = key.second == kind ? entry.lock() : nullptr) held_locks.push_back(std::move(held_lock));
+  return std::ranges::any_of(held_locks, [](const auto& each) { return each->state() == LeaseState::held; });
+}
+
+std::shared_ptr<HeldLock> LockCore::hold(Owner owner, LockKind kind, Session session, CreateResult node,
+                                         const LockAttempt& attempt) {
+  auto held_lock =
+      std::make_shared<HeldLock>(shared_from_this(), owner, kind, std::move(session), std::move(node), attempt);
+  held_lock->keep_alive();
+  const std::lock_guard lock{mutex_};
+  held_[{owner, kind}] = held_lock;
+  return held_lock;
+}
+
+void LockCore::on_end_of(Owner owner, LockKind kind) {
+  std::shared_ptr<HeldLock> held_lock;
+  const std::lock_guard lock{mutex_};
+  const auto found = held_.find({owner, kind});
+  if (found == held_.end()) return;
+  held_lock = found->second.lock();
+  if (!held_lock || held_lock->count() == 0) held_.erase(found);  // the entry may already be the next held lock's
+}
+
+LockCore::AcquireInProgress::AcquireInProgress(LockCore& core, Owner owner, LockKind kind,
+                                               const asio::cancellation_state& cancellation)
+    : core_{core}, key_{owner, kind} {
+  auto end = std::make_shared<AsyncEvent>(core_.client().get_executor());
+  core_.in_progress_.insert_or_assign(key_, InProgress{std::move(end), cancellation});
+}
+
+LockCore::AcquireInProgress::~AcquireInProgress() {
+  if (auto node = core_.in_progress_.extract(key_)) node.mapped().end->happen();
+}
+
+const LockCore::InProgress* LockCore::in_progress(Owner owner, LockKind kind) const {
+  for (const LockKind each : {LockKind::mutex, LockKind::read, LockKind::write}) {
+    const bool is_same_queue = (each == LockKind::mutex) == (kind == LockKind::mutex);
+    const auto found = in_progress_.find({owner, each});
+    if (is_same_queue && found != in_progress_.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+}  // namespace zklock::detail

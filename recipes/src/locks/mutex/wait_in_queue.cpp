@@ -1,0 +1,143 @@
+#include "wait_in_queue.hpp"
+
+#include "queue_position.hpp"
+
+#include <zklock/path.hpp>
+#include <zklock/recipe_kit/retry_loop.hpp>
+#include <zklock/recipe_kit/session_ops.hpp>
+#include <zklock/recipes/locks/lock_data.hpp>
+
+#include <optional>
+#include <utility>
+
+namespace zklock {
+
+using detail::LockCore;
+
+namespace {
+
+enum class Wakeup { confirmed, hint };
+
+/// Waits until the predecessor is gone, or may be. The watch is on its children, not its data: that fires on deletion
+/// alone, and leaves no watch where there is no node.
+Awaitable<Result<Wakeup>> wait_for(Session session, std::string predecessor) {
+  auto [error, children, watch] = co_await session.async_get_children_and_watch(predecessor, use_tuple);
+  if (error == Error::no_node) co_return Wakeup::confirmed;
+  if (is_retryable(error)) {
+    error = co_await wait_connected(session);
+    if (error) co_return error;
+    co_return Wakeup::hint;
+  }
+  if (error) co_return error;
+  const auto [ended, event] = co_await watch.async_wait(use_tuple);
+  if (ended) co_return ended;
+  co_return event.type == WatchEventType::node_deleted ? Wakeup::confirmed : Wakeup::hint;
+}
+
+bool is_certainly_alive(const Session& session) {
+  return session.state() == SessionState::connected && Clock::now() < session.valid_until();
+}
+
+error_code check_sequence(std::optional<std::int32_t> sequence) {
+  if (!sequence) return make_error_code(Error::protocol_error);
+  const bool in_order = *sequence >= 0 && *sequence <= last_safe_sequence;
+  return in_order ? error_code{} : make_error_code(LockError::sequence_exhausted);
+}
+
+/// Whether other nodes may block this one when the holder's is gone: readers, for a writer.
+bool may_leave_others(LockKind holder, LockKind behind) {
+  return holder == LockKind::read || (holder == LockKind::write && behind == LockKind::write);
+}
+
+/// Waits until this attempt has the lock, without another list of the queue, or may have it. A local predecessor that
+/// leaves wakes this waiter without a reply from the server: its delete is sent ahead of whatever this waiter requests,
+/// all other clients wait behind both nodes, and both nodes are deleted with the same session.
+Awaitable<Result<Wakeup>> wait_turn(Session session, const LockCore& core, const QueuePosition& position, LockKind kind,
+                                    std::shared_ptr<LocalWaiter> ahead, std::weak_ptr<LocalWaiter> own) {
+  bool decides = position.only_predecessor;
+  if (ahead) {
+    if (const error_code ended = co_await LocalWaiter::wait_gone(ahead, session, std::move(own))) co_return ended;
+    decides = decides || (ahead->was_granted() && !may_leave_others(ahead->kind(), kind));
+  } else {
+    const auto gone = co_await wait_for(session, join_path(core.path(), position.predecessor));
+    if (!gone) co_return gone.error();
+    decides = decides && *gone == Wakeup::confirmed;
+  }
+  const bool ours = decides && is_certainly_alive(session);
+  co_return ours ? Wakeup::confirmed : Wakeup::hint;
+}
+
+/// Whether the node ahead is the client's own, and was given up while this node was requested: one try waits for its
+/// delete.
+bool is_leaving(const LockCore& core, const Session& session, LockKind kind, const QueueNode& queue_node,
+                std::string_view predecessor) {
+  const auto own = queue_node.sequence();
+  const auto ahead = own ? core.local_queue()->right_ahead(session, kind, *own, queue_node.asked_for()) : nullptr;
+  return ahead && ahead->is_gone() && node_name(ahead->path()) == predecessor;
+}
+
+/// One attempt, on one session: if that session ends, the attempt fails with it.
+Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::string data) {
+  const LockCore& core = request.core;
+  QueueNode queue_node{session, core.path(), core.marker(request.kind), std::move(data)};
+  queue_node.join_local_queue(core.local_queue(), request.kind);
+  auto enqueued_behind = co_await enqueue_behind_local(session, request, queue_node);
+  // This node is gone with the directory: the directory was empty, and reaped.
+  if (!enqueued_behind && enqueued_behind.error() == Error::no_node && !queue_node.error())
+    co_return make_error_code(LockError::lock_lost);
+  if (!enqueued_behind) co_return enqueued_behind.error();
+  if (const error_code error = check_sequence(queue_node.sequence())) co_return error;
+  request.told.enqueued(session, queue_node.node().path);
+  Granted granted{session, queue_node.node(), queue_node.local_waiter()};
+  for (auto [ahead, children] = std::move(*enqueued_behind);;) {
+    QueuePosition position;
+    if (granted.local_waiter) granted.local_waiter->forget_told();
+    if (!ahead) {
+      position = find_position(children, queue_node.name(), request.kind, core.naming());
+      if (!position.of_other_kind.empty()) warn_of_other_kind(core, request.kind, session, position.of_other_kind);
+      if (position.verdict == QueuePosition::Verdict::missing) co_return make_error_code(LockError::lock_lost);
+      if (position.verdict == QueuePosition::Verdict::first) break;
+      if (request.try_once && !is_leaving(core, session, request.kind, queue_node, position.predecessor))
+        co_return make_error_code(Error::timed_out);
+      ahead = core.local_queue()->find(session, request.kind, position.predecessor_sequence, position.predecessor);
+    }
+    const bool left_meanwhile = ahead && ahead->is_gone();  // while this node was being created
+    request.told.waits(session, queue_node.node().path, ahead ? ahead->path() : position.predecessor);
+    const auto woken = co_await wait_turn(session, core, position, request.kind, ahead, granted.local_waiter);
+    if (!woken) co_return woken.error();
+    if (*woken == Wakeup::confirmed) {
+      granted.is_unverified = true;
+      if (left_meanwhile) ahead->add_pending_successor(granted.local_waiter);
+      break;
+    }
+    ahead.reset();
+    // A wake-up is a hint: the session may be over [F45], which prove_alive() detects at the end.
+    auto listed = co_await list_children(session, core.path());
+    if (!listed && listed.error() == Error::no_node) co_return make_error_code(LockError::lock_lost);
+    if (!listed) co_return listed.error();
+    children = std::move(*listed);
+  }
+  if (const error_code dead = co_await prove_alive(session)) co_return dead;
+  queue_node.detach();
+  co_return std::move(granted);
+}
+
+}  // namespace
+
+bool may_start_over(error_code error) {
+  return is_retryable(error) || error == Error::session_expired || error == LockError::lock_lost;
+}
+
+Awaitable<Result<Granted>> wait_in_queue(ClientHandle client, LockRequest request, Deadline deadline) {
+  const std::string data = format_lock_data({client.client_id(), 1});
+  detail::RetryLoop loop{client, "acquire", request.core.path(), deadline};
+  for (;;) {
+    const auto session = co_await loop.session();
+    if (!session) co_return session.error();  // it has used up its time: not to be retried
+    auto granted = co_await attempt(*session, request, data);
+    if (granted || !may_start_over(granted.error())) co_return std::move(granted);
+    if (const error_code error = co_await loop.next(granted.error())) co_return error;
+  }
+}
+
+}  // namespace zklock

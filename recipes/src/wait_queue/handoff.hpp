@@ -1,0 +1,31 @@
+// The handoff of a lock to local waiters: the delete of the leaving waiter's node.
+#pragma once
+
+#include "local_waiter.hpp"
+
+#include <zklock/recipe_kit/spawn.hpp>
+#include <zklock/session.hpp>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace zklock {
+
+/// One waiter, or several readers behind a writer.
+using Successors = std::vector<std::shared_ptr<LocalWaiter>>;
+
+/// Deletes the node of `leaving` in one request, if the nodes of its successors exist; each successor is told whether
+/// its own node does. If that fails, the node is deleted all the same. `removed` is told once what the delete has
+/// found.
+///
+/// If an operator has deleted a successor's node, the successor knows it before the delete lets another client in, as
+/// long as the link is up. If there are several such successors, the first one knows it then, the others soon after.
+void hand_off_in_background(Session session, std::shared_ptr<LocalWaiter> leaving, Successors successors,
+                            std::function<void(error_code)> removed);
+
+/// The same, but gives the caller the server's reply to the delete: the result of remove_guaranteed.
+[[nodiscard]] Awaitable<error_code> hand_off_guaranteed(Session session, std::shared_ptr<LocalWaiter> leaving,
+                                                        Successors successors);
+
+}  // namespace zklock

@@ -1,0 +1,49 @@
+#include "handoff_state.hpp"
+
+namespace zklock {
+
+namespace {
+
+HandoffAction action_for(NodeFact fact) noexcept {
+  switch (fact) {
+    case NodeFact::exists: return HandoffAction::keep;
+    case NodeFact::missing:
+    case NodeFact::void_: return HandoffAction::lose;
+    case NodeFact::unknown: break;
+  }
+  return HandoffAction::ask_server;
+}
+
+}  // namespace
+
+NodeFact fact_of(error_code reply) noexcept {
+  if (!reply) return NodeFact::exists;
+  return reply == Error::no_node ? NodeFact::missing : NodeFact::unknown;
+}
+
+NodeFact successor_fact(NodeFact leaving, NodeFact removed, NodeFact checked) noexcept {
+  const bool proves_nothing = leaving == NodeFact::void_ || removed == NodeFact::missing;
+  return proves_nothing ? NodeFact::void_ : checked;
+}
+
+Handoff on_taken(Handoff handoff) noexcept {
+  return {handoff.state == HandoffState::awaited ? HandoffState::awaited : HandoffState::taken};
+}
+
+HandoffStep on_granted(Handoff handoff) noexcept {
+  switch (handoff.state) {
+    case HandoffState::not_taken: return {handoff, HandoffAction::ask_server};
+    case HandoffState::told: return {handoff, action_for(handoff.fact)};
+    case HandoffState::taken:
+    case HandoffState::awaited: break;
+  }
+  return {{HandoffState::awaited}};
+}
+
+HandoffStep on_told(Handoff handoff, NodeFact fact) noexcept {
+  if (handoff.state == HandoffState::not_taken) return {handoff};  // it has looked at the queue since
+  const bool is_awaited = handoff.state == HandoffState::awaited;
+  return {{HandoffState::told, fact}, is_awaited ? action_for(fact) : HandoffAction::wait};
+}
+
+}  // namespace zklock

@@ -1,0 +1,63 @@
+// The decisions of the local handoff, without I/O: what the delete of a leaving node tells of the nodes behind it.
+#pragma once
+
+#include <zklock/error.hpp>
+
+namespace zklock {
+
+/// What is known of a local waiter's node.
+enum class NodeFact {
+  unknown,  ///< the reply was lost, or does not tell
+  exists,   ///< it exists, or existed when its client deleted it
+  missing,  ///< it does not exist
+  void_,    ///< it may exist, but a node ahead of it was missing, so that the handoff to it proves nothing
+};
+
+/// What the server's reply to a check or a delete tells of the node.
+[[nodiscard]] NodeFact fact_of(error_code reply) noexcept;
+
+/// What is known of a successor's node once its predecessor's is deleted. `leaving`: the fact that the predecessor was
+/// itself told in the handoff to it. `removed`: what its delete has found. `checked`: what the same transaction, or the
+/// delete if there was no transaction, tells of the successor's node.
+[[nodiscard]] NodeFact successor_fact(NodeFact leaving, NodeFact removed, NodeFact checked) noexcept;
+
+/// How far the handoff to a local waiter has come.
+enum class HandoffState {
+  not_taken,  ///< no handoff is to tell what is known of its node
+  taken,      ///< its predecessor leaves, and the reply to the predecessor's delete will tell
+  awaited,    ///< the same, and a lease waits for it: the lock was granted meanwhile
+  told,       ///< the reply was there
+};
+
+/// What a lease does once the fact is known.
+enum class HandoffAction {
+  wait,        ///< nothing, until the fact is told
+  keep,        ///< nothing: its node exists
+  lose,        ///< the lock is lost
+  ask_server,  ///< ask whether its node exists
+};
+
+/// The handoff to one local waiter. A value; each event gives the next one. A waiter that looks at the queue begins with
+/// a new one: what it was told before says nothing about the grant that follows.
+struct Handoff {
+  HandoffState state = HandoffState::not_taken;
+  NodeFact fact = NodeFact::unknown;  // what was told, once the state is told
+
+  friend bool operator==(const Handoff&, const Handoff&) = default;
+};
+
+struct HandoffStep {
+  Handoff next;
+  HandoffAction action = HandoffAction::wait;
+
+  friend bool operator==(const HandoffStep&, const HandoffStep&) = default;
+};
+
+/// Its predecessor leaves, and will tell.
+[[nodiscard]] Handoff on_taken(Handoff handoff) noexcept;
+/// It has the lock, and nothing but the handoff may say that its node exists.
+[[nodiscard]] HandoffStep on_granted(Handoff handoff) noexcept;
+/// The reply to its predecessor's delete.
+[[nodiscard]] HandoffStep on_told(Handoff handoff, NodeFact fact) noexcept;
+
+}  // namespace zklock

@@ -1,0 +1,109 @@
+#include "local_waiter.hpp"
+
+#include "local_queue.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <utility>
+
+namespace zklock {
+
+// ---- its place in the queue
+
+void LocalWaiter::dequeue(const asio::any_io_executor& executor) {
+  const auto all = all_.lock();
+  if (!all || is_gone()) return;
+  gone_at_ = all->on_dequeued(*this);
+  if (waiters_.empty()) return;
+  asio::post(executor, [waiters = std::exchange(waiters_, {})] {
+    for (const auto& each : waiters)
+      if (const auto waiting = each.wake_up.lock()) waiting->happen();
+  });
+}
+
+void LocalWaiter::wake() const {
+  for (const auto& each : waiters_)
+    if (const auto waiting = each.wake_up.lock()) waiting->happen();
+}
+
+void LocalWaiter::mark_deleted() {
+  presence_ = Presence::deleted;
+  wake();
+  if (const auto all = all_.lock()) all->take_out(*this);
+}
+
+void LocalWaiter::sweep_waiters() {
+  std::erase_if(waiters_, [](const Waiter& each) { return each.wake_up.expired(); });
+  next_sweep_ = 2 * waiters_.size() + 8;
+}
+
+std::shared_ptr<LocalWaiter> LocalWaiter::waits_for() const {
+  auto ahead = waits_for_.lock();
+  return ahead && !ahead->is_gone() && ahead->presence_ != Presence::deleted ? ahead : nullptr;
+}
+
+Awaitable<error_code> LocalWaiter::wait_gone(std::shared_ptr<LocalWaiter> self, Session session,
+                                             std::weak_ptr<LocalWaiter> waiter) {
+  const auto wake_up = std::make_shared<AsyncEvent>(session.get_executor());
+  if (self->waiters_.size() >= self->next_sweep_) self->sweep_waiters();
+  if (const auto waiting = waiter.lock()) waiting->waits_for_ = self;
+  self->waiters_.push_back({wake_up, std::move(waiter)});
+  if (const auto all = self->all_.lock()) all->attend(session);
+  const auto cancellation = co_await asio::this_coro::cancellation_state;
+  while (!self->is_gone() && self->presence_ != Presence::deleted) {
+    if (is_final(session.state())) co_return error_of(session.state());
+    if (cancellation.cancelled() != asio::cancellation_type::none)
+      co_return make_error_code(asio::error::operation_aborted);
+    co_await wake_up->wait();
+  }
+  co_return error_code{};
+}
+
+// ---- the handoff to it
+
+void LocalWaiter::verify(std::function<void(HandoffAction)> act) {
+  const auto [next, action] = on_granted(handoff_);
+  handoff_ = next;
+  if (action == HandoffAction::wait)
+    act_ = std::move(act);
+  else
+    act(action);
+}
+
+void LocalWaiter::tell(NodeFact fact) {
+  const auto [next, action] = on_told(handoff_, fact);
+  handoff_ = next;
+  if (action == HandoffAction::wait) return;
+  if (const auto act = std::exchange(act_, nullptr)) act(action);
+}
+
+// ---- the handoff from it
+
+std::vector<std::shared_ptr<LocalWaiter>> LocalWaiter::take_successors() {
+  sweep_waiters();
+  std::vector<std::shared_ptr<LocalWaiter>> successors;
+  std::size_t bytes = 0;
+  for (const Waiter& each : waiters_) {
+    auto successor = each.local_waiter.lock();
+    if (!successor) continue;
+    bytes += successor->path_.size();
+    if (successors.size() == max_successors || bytes > max_bytes) break;
+    successor->take();
+    successors.push_back(std::move(successor));
+  }
+  return successors;
+}
+
+void LocalWaiter::add_pending_successor(const std::shared_ptr<LocalWaiter>& successor) {
+  successor->take();
+  if (!removed_) return pending_successors_.push_back(successor);
+  successor->tell(successor_fact(told_fact(), *removed_, *removed_));
+}
+
+void LocalWaiter::on_removed(NodeFact removed) {
+  removed_ = removed;
+  for (const auto& each : std::exchange(pending_successors_, {}))
+    if (const auto successor = each.lock()) successor->tell(successor_fact(told_fact(), removed, removed));
+}
+
+}  // namespace zklock

@@ -1,0 +1,109 @@
+// One of the client's own nodes in a wait queue: whether it is still there, which local waiters wait for it, and what
+// the handoffs to it and from it tell.
+#pragma once
+
+#include "handoff_state.hpp"
+
+#include <zklock/recipe_kit/async_event.hpp>
+#include <zklock/recipe_kit/spawn.hpp>
+#include <zklock/recipes/locks/lock_kind.hpp>
+#include <zklock/session.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zklock {
+
+class LocalQueue;
+
+/// Threads: the session's executor.
+class LocalWaiter {
+ public:
+  LocalWaiter(std::weak_ptr<LocalQueue> all, std::int64_t session, LockKind kind, std::int32_t sequence,
+              std::string path) noexcept
+      : all_{std::move(all)}, session_{session}, kind_{kind}, sequence_{sequence}, path_{std::move(path)} {}
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] LockKind kind() const noexcept { return kind_; }
+  [[nodiscard]] bool is_gone() const noexcept { return gone_at_ != 0; }
+  /// It has, or had, the lock, and no other client has deleted its node.
+  [[nodiscard]] bool was_granted() const noexcept { return presence_ == Presence::granted; }
+
+  // ---- its place in the queue
+
+  void grant() noexcept {
+    if (presence_ == Presence::waiting) presence_ = Presence::granted;
+  }
+  /// Notes that its node was deleted, but not by this client: it is no predecessor any more, and the local waiters that
+  /// waited for it list the queue again.
+  void mark_deleted();
+  /// Its delete is sent in this iteration of the executor if there is a link. Its local waiters wake in a later
+  /// iteration, so that the server receives their requests after the delete; without a link they list the queue.
+  void dequeue(const asio::any_io_executor& executor);
+
+  /// Waits on behalf of `waiter` until this local waiter has left the queue, or its node is gone. Gives the error that
+  /// ended the session, if it has ended.
+  [[nodiscard]] static Awaitable<error_code> wait_gone(std::shared_ptr<LocalWaiter> self, Session session,
+                                                       std::weak_ptr<LocalWaiter> waiter);
+
+  /// The local waiter that it waits for in wait_gone(), if that one is still in the queue.
+  [[nodiscard]] std::shared_ptr<LocalWaiter> waits_for() const;
+
+  // ---- the handoff to it
+
+  /// It looks at the queue: what it was told before says nothing about the grant that follows.
+  void forget_told() noexcept { handoff_ = {}; }
+  /// It has the lock. Calls `act` once with what its lease is to do, now or when its predecessor's handoff tells.
+  void verify(std::function<void(HandoffAction)> act);
+  /// What its predecessor's handoff tells of its node.
+  void tell(NodeFact fact);
+  [[nodiscard]] NodeFact told_fact() const noexcept { return handoff_.fact; }
+
+  // ---- the handoff from it
+
+  /// The local waiters that wait for this one, up to max_successors of them and max_bytes of paths. The caller must
+  /// soon tell() each of them.
+  [[nodiscard]] std::vector<std::shared_ptr<LocalWaiter>> take_successors();
+  /// `successor` was being created while this waiter left, so no transaction checks the successor's node. The delete of
+  /// this waiter's node shows whether the successor is directly behind it, and that is what it is told.
+  void add_pending_successor(const std::shared_ptr<LocalWaiter>& successor);
+  /// What the delete of this waiter's node has found.
+  void on_removed(NodeFact removed);
+
+ private:
+  friend class LocalQueue;
+  enum class Presence { waiting, granted, deleted };
+  struct Waiter {
+    std::weak_ptr<AsyncEvent> wake_up;
+    std::weak_ptr<LocalWaiter> local_waiter;
+  };
+  void take() noexcept { handoff_ = on_taken(handoff_); }
+  void sweep_waiters();
+  void wake() const;
+
+  static constexpr std::size_t max_successors = 256;
+  static constexpr std::size_t max_bytes = 30'000;  // of the megabyte that a server accepts in one request
+
+  std::weak_ptr<LocalQueue> all_;
+  std::int64_t session_;
+  LockKind kind_;
+  std::int32_t sequence_;
+  std::string path_;
+
+  Presence presence_ = Presence::waiting;
+  std::uint64_t gone_at_ = 0;  // a moment of the local queue; 0: it is still there
+  std::weak_ptr<LocalWaiter> waits_for_;
+  std::vector<Waiter> waiters_;
+  std::size_t next_sweep_ = 0;  // the number of waiters at which those that have given up are swept
+
+  Handoff handoff_;
+  std::function<void(HandoffAction)> act_;  // while its lease waits to be told
+  std::optional<NodeFact> removed_;
+  std::vector<std::weak_ptr<LocalWaiter>> pending_successors_;
+};
+
+}  // namespace zklock

@@ -1,0 +1,64 @@
+// One attempt's node in a wait queue, from the moment at which it may exist until it certainly does not.
+#pragma once
+
+#include "local_queue.hpp"
+
+#include <zklock/recipe_kit/spawn.hpp>
+#include <zklock/session.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace zklock {
+
+/// One attempt's node: "<directory>/_c_<uuid>-<marker><sequence>". The UUID is the attempt's own, so that the node is
+/// found again after a lost reply, and so that no late delete can hit another attempt's node.
+///
+/// `marker` has static storage duration. With `number` the node has the queue position of the node with that sequence
+/// number, rather than the end of the queue.
+///
+/// If it is destroyed without detach(), the attempt leaves the queue: the node is deleted, now or as soon as it turns
+/// out to exist.
+/// Threads: the session's executor.
+class QueueNode {
+ public:
+  QueueNode(Session session, std::string directory, std::string_view marker, std::string data, std::string number = {});
+  ~QueueNode();
+  QueueNode(QueueNode&&) = delete;
+
+  /// Makes this node known to the client's other nodes.
+  void join_local_queue(std::shared_ptr<LocalQueue> local_queue, LockKind kind);
+  /// Keeps `thing` until the node is certain not to exist, or is a lease's.
+  void keep_alive(std::shared_ptr<const void> thing);
+
+  /// Sends the create. Its outcome is known when the reply to a request sent after it is there.
+  void request();
+  /// Waits for the reply to the create alone.
+  [[nodiscard]] Awaitable<error_code> answered();
+  /// After an ambiguous outcome: finds the node if it was created after all.
+  [[nodiscard]] Awaitable<error_code> recover();
+
+  /// The outcome of the last request; success: the node is in the queue.
+  [[nodiscard]] error_code error() const;
+  [[nodiscard]] bool is_enqueued() const;
+  /// The node, with the digits that the server appended to its name.
+  [[nodiscard]] const CreateResult& node() const;
+  [[nodiscard]] std::string name() const;
+  /// std::nullopt: the server's reply is malformed.
+  [[nodiscard]] std::optional<std::int32_t> sequence() const;
+  /// What the client's other nodes know of this one.
+  [[nodiscard]] const std::shared_ptr<LocalWaiter>& local_waiter() const;
+  /// When the create was sent.
+  [[nodiscard]] LocalQueue::Moment asked_for() const;
+
+  /// Makes the node a lease's.
+  CreateResult detach();
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace zklock

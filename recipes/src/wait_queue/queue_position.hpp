@@ -1,0 +1,48 @@
+// Where a node is in the wait queue: pure decisions on the names of a lock's children.
+#pragma once
+
+#include <zklock/recipes/locks/lock_kind.hpp>
+#include <zklock/recipes/locks/lock_node.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zklock {
+
+struct QueuePosition {
+  enum class Verdict {
+    first,   ///< the node has the lock
+    behind,  ///< wait until `predecessor` is gone
+    missing  ///< the node is not in the list
+  };
+  Verdict verdict = Verdict::missing;
+  std::string predecessor{};
+  std::int32_t predecessor_sequence = 0;
+  /// No other node blocks this one, or can come to do so: when the predecessor is gone, this node has the lock, and no
+  /// further list is needed to know that. New nodes get greater numbers. (A writer may leave a reader of its owner
+  /// behind, with the writer's own number, which blocks the next writer.)
+  bool only_predecessor = false;
+  /// A node of the other kind in the directory: a mutex's beside readers and writers, or the reverse. The nodes here do
+  /// not wait for it. Empty: none. Only under Curator's names.
+  std::string of_other_kind{};
+};
+
+/// The queue position of `own_name`, which is of that kind, among `children`. The predecessor is the nearest blocking
+/// node ahead; for a reader the nearest writer. Names that are not in the same wait queue are passed over.
+[[nodiscard]] QueuePosition find_position(const std::vector<std::string>& children, std::string_view own_name,
+                                          LockKind kind, LockNaming naming = LockNaming::curator);
+
+struct QueueEntry {
+  std::string name;
+  LockKind kind;
+  std::int32_t sequence;
+};
+
+/// Those of `children` that are in the wait queue of `kind`, in the order of the queue.
+[[nodiscard]] std::vector<QueueEntry> in_queue_order(const std::vector<std::string>& children, LockKind kind,
+                                                     LockNaming naming = LockNaming::curator);
+
+}  // namespace zklock
