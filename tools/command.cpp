@@ -88,7 +88,7 @@ void Command::signal(int number, bool from_terminal) const { tell({Order::Kind::
 void Command::end() const { tell({Order::Kind::end, 0, false, 0}); }
 
 void Command::tell(const Order& order) const {
-  // It may have ended meanwhile: ended() tells.
+  // The guard may have ended meanwhile: ended() reports that.
   [[maybe_unused]] const auto sent = ::send(descriptor_, &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -102,7 +102,8 @@ asio::awaitable<std::optional<Report>> Command::next_report() {
 
 asio::awaitable<void> Command::kill_what_is_left() {
   Timer timer{co_await asio::this_coro::executor};
-  // As long as there is anything, a child of ours is, and stays until we wait for it: none is overlooked.
+  // As long as any process is left, one of them is a child of this process, and stays so until it is waited for: none
+  // is overlooked.
   for (milliseconds pause{10};; pause = std::min(2 * pause, milliseconds{1'000})) {
     const auto left = descendants(others_);
     if (left.empty()) co_return;

@@ -22,18 +22,18 @@ namespace zklock::tools {
 struct Order;
 struct Report;
 
-/// A process for the guard (guard.hpp), forked before this program starts any thread. What the guard leaves behind when
-/// it is killed becomes this program's.
+/// The process for the guard (guard.hpp), forked before this program starts any thread. If the guard is killed, this
+/// program becomes the parent of the processes that it leaves behind.
 class GuardProcess {
  public:
   GuardProcess(const RunOptions& options, const sigset_t& mask);
-  /// The guard hears of it, and kills the command with all that it has started.
+  /// The guard notices the end, and kills the command and all that it has started.
   ~GuardProcess();
   GuardProcess(const GuardProcess&) = delete;
   GuardProcess& operator=(const GuardProcess&) = delete;
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-  /// Ours, to speak with it.
+  /// The socket on which this program talks to the guard.
   [[nodiscard]] int take_socket() noexcept { return std::exchange(socket_, -1); }
 
  private:
@@ -41,28 +41,28 @@ class GuardProcess {
   pid_t pid_ = 0;
 };
 
-/// How it went.
+/// The end of the command.
 struct Ended {
   int status = 0;  ///< the command's own, 128 + n for signal n
   Clock::time_point at;
 };
 
-/// The command and all that it has started, in our process group, with our terminal and standard streams. It cannot
-/// outlive us, nor the lease.
+/// The command and all that it has started. They run in this program's process group, with its terminal and standard
+/// streams. The command outlives neither this program nor the lease.
 class Command {
  public:
   Command(const boost::asio::any_io_executor& executor, GuardProcess& guard);
 
-  /// `environment` is "NAME=value" each; for `until` see keep_until.
+  /// `environment` has entries of the form "NAME=value"; for `until` see keep_until.
   void start(std::string name, const std::vector<std::string>& environment, Clock::time_point until);
-  /// When all of it has ended, or it could not be started, which is said. If somebody has killed the guard all of it is
-  /// killed, and that is said, too.
+  /// Completes when all processes of the command have ended, or when it could not be started, which is reported on
+  /// stderr. If the guard was killed, all of them are killed, and that is reported, too.
   boost::asio::awaitable<Ended> ended();
 
-  /// Unless it is told so again, it ends then.
+  /// Sets the time at which the command ends, unless a later call extends it.
   void keep_until(Clock::time_point until) const;
   void signal(int number, bool from_terminal) const;
-  /// SIGTERM, and later SIGKILL.
+  /// Sends SIGTERM, and later SIGKILL.
   void end() const;
 
  private:
@@ -72,7 +72,7 @@ class Command {
 
   pid_t guard_;
   std::string name_;
-  std::vector<pid_t> others_;  ///< what this program had started before the command: a server of its own
+  std::vector<pid_t> others_;  ///< what this program had started before the command: for example a server of its own
   int descriptor_;
   boost::asio::posix::stream_descriptor socket_;
 };

@@ -3,6 +3,7 @@
 #include "duration.hpp"
 #include "failure.hpp"
 #include "help.hpp"
+#include "top/top.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -15,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Says what CLI11 cannot know: that the command comes after "--".
+/// Adds to the help what CLI11 cannot know: that the command comes after "--".
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() { column_width(32); }
@@ -24,6 +25,8 @@ class HelpFormatter : public CLI::Formatter {
     if (app->get_name() == "ls") return "Usage: zklock ls PATH [OPTIONS]\n";
     if (app->get_name() == "revoke") return "Usage: zklock revoke PATH [OPTIONS]\n";
     if (app->get_name() == "doctor") return "Usage: zklock doctor PATH... [OPTIONS]\n";
+    if (app->get_name() == "dashboard") return "Usage: zklock dashboard [OPTIONS]\n";
+    if (app->get_name() == "top") return "Usage: zklock top PATH [OPTIONS]\n";
     return CLI::Formatter::make_usage(app, std::move(name));
   }
 };
@@ -53,7 +56,7 @@ void add_where(CLI::App& app, Where& where) {
   app.add_flag("-v,--verbose", where.verbose, "Log to stderr what happens on the way");
 }
 
-/// Which lock; the mutex unless one of them is given.
+/// The options for the kind of lock; without one of them it is the mutex.
 void add_modes(CLI::App& run, RunOptions& options) {
   auto* shared = run.add_flag_callback(
       "--shared", [&] { options.mode = Mode::shared; },
@@ -90,7 +93,8 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
       *run, "--kill-after", [&](milliseconds grace) { options.kill_after = grace; },
       "From SIGTERM to SIGKILL for a command that has lost the lock, or shall give it back. Default: " +
           format_duration(options.kill_after));
-  run->add_flag("--revocable", options.revocable, "End the command when somebody asks for the lock (zklock revoke)");
+  run->add_flag("--revocable", options.revocable,
+                "End the command when another client asks for the lock (zklock revoke)");
   add_where(*run, options.where);
   run->add_flag("--dev", options.where.dev, "Start a throw-away server for this one run");
   return run;
@@ -106,6 +110,11 @@ CLI::App* add_ls(CLI::App& app, LsOptions& options) {
   return ls;
 }
 
+void add_audit(CLI::App& command, std::string& file) {
+  command.add_option("--audit", file, "Append a record of each request to a holder to this file, as JSON")
+      ->type_name("FILE");
+}
+
 CLI::App* add_revoke(CLI::App& app, RevokeOptions& options) {
   auto* revoke = app.add_subcommand("revoke", help::revoke_about);
   revoke->footer(help::revoke_footer);
@@ -114,6 +123,7 @@ CLI::App* add_revoke(CLI::App& app, RevokeOptions& options) {
   add_duration(
       *revoke, "--wait", [&](milliseconds wait) { options.wait = wait; },
       "Wait until it is given back, for so long at most. Default: only ask");
+  add_audit(*revoke, options.audit);
   add_where(*revoke, options.where);
   return revoke;
 }
@@ -127,7 +137,7 @@ CLI::App* add_doctor(CLI::App& app, DoctorOptions& options) {
       "Between two looks, to see what moves; 0s: say nothing of that. Default: " + format_duration(options.wait));
   add_duration(
       *doctor, "--stuck-after", [&](milliseconds wait) { options.stuck_after = wait; },
-      "How long the next in line may wait before it is a problem that nothing moves. Default: " +
+      "How long the first waiter may wait before it is a problem that nothing moves. Default: " +
           format_duration(options.stuck_after));
   doctor->add_option("--max-nodes", options.max_nodes, "How many nodes to list before it is enough. Default: 10000")
       ->type_name("NUMBER");
@@ -136,6 +146,53 @@ CLI::App* add_doctor(CLI::App& app, DoctorOptions& options) {
   doctor->add_flag("--json", options.json, "As a JSON object");
   add_where(*doctor, options.where);
   return doctor;
+}
+
+CLI::App* add_dashboard(CLI::App& app, DashboardOptions& options) {
+  auto* dashboard = app.add_subcommand("dashboard", help::dashboard_about);
+  dashboard->footer(help::dashboard_footer);
+  dashboard->add_option("--base", options.bases, "The node below which the locks are; several: say it again")
+      ->type_name("PATH")
+      ->allow_extra_args(false)
+      ->required();
+  dashboard->add_option("--listen", options.listen, "Where to listen. Default: " + options.listen)
+      ->type_name("ADDRESS:PORT");
+  dashboard
+      ->add_option("--allowed-host", options.allowed_hosts,
+                   "A further name by which browsers reach it, such as a proxy's; several: say it again")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  dashboard
+      ->add_option("--scrape", options.scrape,
+                   "Where a service shows its metrics: the page plots waiting and holding times; several: say it again")
+      ->type_name("URL")
+      ->allow_extra_args(false);
+  dashboard->add_flag("--allow-revoke", options.allow_revoke, "Let the page ask holders to release their locks");
+  add_audit(*dashboard, options.audit);
+  dashboard->add_option("--token-file", options.token_file, "A file whose first line is the token that the page needs")
+      ->type_name("FILE");
+  dashboard
+      ->add_option("--reads-per-second", options.reads_per_second,
+                   "The most requests a second to ZooKeeper. Default: " + std::to_string(options.reads_per_second))
+      ->type_name("NUMBER")
+      ->check(CLI::Range(1, 100'000));
+  dashboard
+      ->add_option("--watches", options.watches,
+                   "The most watches at ZooKeeper. Default: " + std::to_string(options.watches))
+      ->type_name("NUMBER")
+      ->check(CLI::Range(1, 100'000));
+  add_where(*dashboard, options.where);
+  return dashboard;
+}
+
+CLI::App* add_top(CLI::App& app, TopOptions& options) {
+  auto* top = app.add_subcommand("top", help::top_about);
+  top->footer(help::top_footer);
+  top->add_option("PATH", options.path, "The node below which the locks are, such as /locks")->required();
+  top->add_flag("--once", options.once, "Once, as a table");
+  top->add_flag("--json", options.json, "As lines of JSON, one for each change; with --once: one for each lock");
+  add_where(*top, options.where);
+  return top;
 }
 
 void add_server(CLI::App& app, ServerOptions& options) {
@@ -155,12 +212,16 @@ void check_usage(const CLI::App& app, const RunOptions& run, bool has_command) {
   if (!runs && has_command) throw CLI::ValidationError{"only 'zklock run' takes a command after '--'"};
 }
 
+std::string known_words() {
+  return has_top ? "run, ls, revoke, doctor, dashboard, top or server" : "run, ls, revoke, doctor, dashboard or server";
+}
+
 void check_subcommand(const CLI::App& app, std::span<char*> words) {
-  if (words.size() < 2) throw CLI::ValidationError{"say what to do: run, ls, revoke, doctor or server"};
+  if (words.size() < 2) throw CLI::ValidationError{"say what to do: " + known_words()};
   const std::string word = words[1];
   if (!word.starts_with('-') &&
       app.get_subcommands([&](const CLI::App* known) { return known->get_name() == word; }).empty())
-    throw CLI::ValidationError{"there is no subcommand '" + word + "': run, ls, revoke, doctor or server"};
+    throw CLI::ValidationError{"there is no subcommand '" + word + "': " + known_words()};
 }
 
 Done explain(const CLI::App& app, const CLI::ParseError& error) {
@@ -175,7 +236,7 @@ Done explain(const CLI::App& app, const CLI::ParseError& error) {
 
 std::variant<Options, Done> parse_command_line(int argc, char** argv) {
   const std::span<char*> words{argv, static_cast<std::size_t>(argc)};
-  // Cut by hand, so that nothing in the command is ever taken for ours.
+  // The words are split here and not by CLI11, so that nothing in the command is ever taken for an option of zklock.
   const auto separator = std::ranges::find(words, std::string_view{"--"});
   const bool has_command = separator != words.end() && separator + 1 != words.end();
 
@@ -192,6 +253,10 @@ std::variant<Options, Done> parse_command_line(int argc, char** argv) {
   const auto* ls_app = add_ls(app, ls);
   const auto* revoke_app = add_revoke(app, revoke);
   const auto* doctor_app = add_doctor(app, doctor);
+  DashboardOptions dashboard;
+  const auto* dashboard_app = add_dashboard(app, dashboard);
+  TopOptions top;
+  const CLI::App* top_app = has_top ? add_top(app, top) : nullptr;
   ServerOptions server;
   add_server(app, server);
   try {
@@ -206,6 +271,8 @@ std::variant<Options, Done> parse_command_line(int argc, char** argv) {
   if (ls_app->parsed()) return Options{std::move(ls)};
   if (revoke_app->parsed()) return Options{std::move(revoke)};
   if (doctor_app->parsed()) return Options{std::move(doctor)};
+  if (dashboard_app->parsed()) return Options{std::move(dashboard)};
+  if (top_app != nullptr && top_app->parsed()) return Options{std::move(top)};
   return Options{server};
 }
 

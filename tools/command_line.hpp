@@ -5,7 +5,7 @@
 
 namespace zklock::tools {
 
-/// There is nothing to do but to end with this status: help was given, or the usage was wrong and has been explained.
+/// The program has only to end with this status: it has printed the help, or has explained the wrong usage.
 struct Done {
   int status = 0;
 };

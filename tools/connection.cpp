@@ -24,7 +24,7 @@ std::string named_by(const Where& where) {
 AuthInfo to_auth(const std::string& text, const std::string& source) {
   const auto colon = text.find(':');
   if (colon != 0 && colon != std::string::npos) return {text.substr(0, colon), text.substr(colon + 1)};
-  // Not the text: it may be a password.
+  // The message does not contain the text: it may be a password.
   throw Failure{status::usage, source + " is no SCHEME:ID, such as digest:alice:secret"};
 }
 
@@ -68,7 +68,7 @@ Connection::Connection(const Where& where) : auth_{credentials(where)}, logger_{
 ClientConfig Connection::config(std::chrono::milliseconds session_timeout) const {
   return {.connect_string = connect_,
           .session_timeout = session_timeout,
-          .connection_timeout = connect_patience,
+          .connection_timeout = connect_limit,
           .auth = auth_,
           .logger = logger_};
 }

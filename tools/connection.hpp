@@ -13,17 +13,18 @@
 
 namespace zklock::tools {
 
-/// Where to connect to, and the server behind it if it is our own: it lives as long as this object.
+/// The address to connect to, and the program's own server behind it, if there is one: it lives as long as this object.
 class Connection {
  public:
-  /// Throws Failure when nothing says where, or credentials make no sense, std::runtime_error when our own server does
-  /// not start.
+  /// Throws Failure when there is no address, or the credentials are malformed; std::runtime_error when the program's
+  /// own server does not start.
   explicit Connection(const Where& where);
 
   [[nodiscard]] const std::string& connect_string() const noexcept { return connect_; }
   [[nodiscard]] ClientConfig config(std::chrono::milliseconds session_timeout) const;
 
-  /// For what needs no session for long: gives what `body(client)` gives. Throws Failure when there is no connection.
+  /// Runs `body` on a client of a short-lived session, and gives what `body(client)` gives. Throws Failure when there
+  /// is no connection.
   template <class Body>
   auto with_client(Body body) const {
     const Client client{config(std::chrono::seconds{10})};
@@ -34,7 +35,7 @@ class Connection {
       throw unreachable(client);
     }
   }
-  /// With what the client knows of the reason.
+  /// A Failure with what the client knows of the reason.
   [[nodiscard]] Failure unreachable(const ClientHandle& client) const;
 
  private:

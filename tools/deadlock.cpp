@@ -17,15 +17,15 @@ namespace {
 
 using Place = std::size_t;
 
-/// An edge goes from what stays to whatever must go or be granted first: from a waiting node to those that keep it out,
-/// from a held one to its client, and from a client to those that it waits with. It has as many edges as there are
-/// nodes, about.
+/// An edge goes from what stays to what must be released or granted first: from a waiting node to the nodes that block
+/// it, from a held node to its client, and from a client to the nodes by which it waits. There are about as many edges
+/// as nodes.
 struct Graph {
-  std::vector<const Participant*> nodes;  ///< none for a client
+  std::vector<const LockParticipant*> nodes;  ///< null for a client
   std::vector<bool> held;
   std::vector<std::vector<Place>> edges;
 
-  Place add(const Participant* node, bool is_held) {
+  Place add(const LockParticipant* node, bool is_held) {
     nodes.push_back(node);
     held.push_back(is_held);
     edges.emplace_back();
@@ -33,18 +33,18 @@ struct Graph {
   }
 };
 
-/// For each in line the places that keep it out: the first in line, and all in front up to one who is kept out by the
-/// rest.
-std::vector<std::vector<Place>> keepers(const Line& line) {
-  std::vector<std::vector<Place>> result(line.size());
-  std::vector<Place> readers;  // since the last who is none
-  std::optional<Place> last;   // who is none
-  for (Place i = 0; i < line.size(); ++i) {
-    const bool reads = line[i].kind == LockKind::read;
+/// For each node of the queue the nodes that block it: the first one, and all ahead back to a node that the remaining
+/// ones block.
+std::vector<std::vector<Place>> keepers(const WaitQueue& queue) {
+  std::vector<std::vector<Place>> result(queue.size());
+  std::vector<Place> readers;  // the readers since the last other node
+  std::optional<Place> last;   // the last node that is no reader
+  for (Place i = 0; i < queue.size(); ++i) {
+    const bool reads = queue[i].kind == LockKind::read;
     std::vector<Place> ahead = reads ? std::vector<Place>{} : readers;
     if (last) ahead.push_back(*last);
     if (i > 0) ahead.push_back(0);
-    std::erase_if(ahead, [&](Place other) { return !keeps_waiting(line[other], line[i]); });
+    std::erase_if(ahead, [&](Place other) { return !blocks_waiters(queue[other], queue[i]); });
     result[i] = std::move(ahead);
     if (reads) {
       readers.push_back(i);
@@ -56,20 +56,20 @@ std::vector<std::vector<Place>> keepers(const Line& line) {
   return result;
 }
 
-void add_line(Graph& graph, const Line& line) {
+void add_queue(Graph& graph, const WaitQueue& queue) {
   const Place first = graph.nodes.size();
-  const std::vector<bool> granted = holders(line);
-  auto ahead = keepers(line);
-  for (Place i = 0; i < line.size(); ++i) {
-    std::erase_if(ahead[i], [&](Place other) { return line[other].session_id == line[i].session_id; });
-    const Place node = graph.add(&line[i], granted[i]);
+  const std::vector<bool> granted = holders(queue);
+  auto ahead = keepers(queue);
+  for (Place i = 0; i < queue.size(); ++i) {
+    std::erase_if(ahead[i], [&](Place other) { return queue[other].session_id == queue[i].session_id; });
+    const Place node = graph.add(&queue[i], granted[i]);
     for (const Place other : ahead[i]) graph.edges[node].push_back(first + other);
   }
 }
 
-Graph make_graph(const std::vector<Line>& lines) {
+Graph make_graph(const std::vector<WaitQueue>& queues) {
   Graph graph;
-  for (const Line& line : lines) add_line(graph, line);
+  for (const WaitQueue& queue : queues) add_queue(graph, queue);
   std::map<std::int64_t, Place> clients;
   const Place nodes = graph.nodes.size();
   for (Place i = 0; i < nodes; ++i) {
@@ -82,7 +82,8 @@ Graph make_graph(const std::vector<Line>& lines) {
   return graph;
 }
 
-/// The number of each one's component: all of a component can be reached from each other.
+/// The number of each vertex's strongly connected component: within a component every vertex can be reached from every
+/// other.
 std::vector<Place> components(const Graph& graph) {
   boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> all(graph.nodes.size());
   for (Place from = 0; from < graph.edges.size(); ++from)
@@ -94,7 +95,7 @@ std::vector<Place> components(const Graph& graph) {
   return result;
 }
 
-/// The shortest way from `start` back to it, within its component; nothing if there is none.
+/// The shortest way from `start` back to it, within its component; empty if there is none.
 std::vector<Place> way_back(const Graph& graph, const std::vector<Place>& component, Place start) {
   std::map<Place, Place> from;
   std::deque<Place> next{start};
@@ -123,8 +124,8 @@ Circle to_circle(const Graph& graph, std::vector<Place> way) {
 
 }  // namespace
 
-std::vector<Circle> find_deadlocks(const std::vector<Line>& lines) {
-  const Graph graph = make_graph(lines);
+std::vector<Circle> find_deadlocks(const std::vector<WaitQueue>& queues) {
+  const Graph graph = make_graph(queues);
   const std::vector<Place> component = components(graph);
   std::vector<Circle> circles;
   std::set<Place> done;

@@ -17,19 +17,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// 0 for a file that is no process.
+/// 0 for a file that is not a process.
 pid_t to_pid(const std::string& name) {
   pid_t pid = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
   return error == std::errc{} && end == name.data() + name.size() ? pid : 0;
 }
 
-/// 0 for one that has ended and been waited for.
+/// 0 for a process that has ended and been waited for.
 pid_t parent_of(const fs::path& process) {
   std::string text;
   std::ifstream file{process / "stat"};
   std::getline(file, text, '\0');
-  const auto name_end = text.rfind(')');  // a program's name may have any characters
+  const auto name_end = text.rfind(')');  // a program's name may contain any characters
   if (name_end == std::string::npos) return 0;
   char state = 0;
   pid_t parent = 0;

@@ -1,4 +1,4 @@
-// Processes and what they have started.
+// The processes that a process has started.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace zklock::tools {
 
-/// The children of this process, theirs, and so on, as /proc shows them at this moment; ended ones that nobody has
-/// waited for included; without `spared` and theirs. None where /proc cannot be read.
+/// The children of this process, their children, and so on, as /proc shows them at this moment. Ended processes that
+/// have not been waited for are included; `spared` and their descendants are not. Empty if /proc cannot be read.
 [[nodiscard]] std::vector<pid_t> descendants(const std::vector<pid_t>& spared = {});
 
 }  // namespace zklock::tools

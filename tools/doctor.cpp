@@ -16,12 +16,12 @@ namespace {
 void append(std::vector<Finding>& all, std::vector<Finding> more) { std::ranges::move(more, std::back_inserter(all)); }
 
 void count(Diagnosis& diagnosis, const LockDirectory& directory) {
-  diagnosis.locks += directory.lines.size();
-  for (const Line& line : directory.lines) diagnosis.nodes += line.size();
+  diagnosis.locks += directory.queues.size();
+  for (const WaitQueue& queue : directory.queues) diagnosis.nodes += queue.size();
 }
 
-/// Two looks, since the nodes are read one after the other: what holds of all who are there in both held of them
-/// together, in between.
+/// Reads the nodes twice, since they are read one after the other: what holds for all nodes that are there in both
+/// readings held for them together, in between.
 Diagnosis diagnose(const ClientHandle& client, const DoctorOptions& options) {
   const Survey first = survey(client, options.paths, {options.max_nodes, options.max_depth});
   std::this_thread::sleep_for(options.wait);
@@ -60,8 +60,8 @@ std::string to_text(const Diagnosis& diagnosis) {
   const auto problems =
       static_cast<std::size_t>(std::ranges::count(diagnosis.findings, Severity::problem, &Finding::severity));
   return text + counted(diagnosis.locks, "lock") + " in use, " + counted(diagnosis.nodes, "node") +
-         " in line: " + counted(problems, "problem") + ", " + counted(diagnosis.findings.size() - problems, "note") +
-         "\n";
+         " in wait queues: " + counted(problems, "problem") + ", " +
+         counted(diagnosis.findings.size() - problems, "note") + "\n";
 }
 
 int doctor(const DoctorOptions& options) {

@@ -13,8 +13,8 @@ namespace zklock::tools {
 [[nodiscard]] int doctor(const DoctorOptions& options);
 
 struct Diagnosis {
-  std::size_t locks = 0;  ///< lines that somebody stands in
-  std::size_t nodes = 0;  ///< those who do
+  std::size_t locks = 0;  ///< wait queues that are not empty
+  std::size_t nodes = 0;  ///< the nodes in them
   std::vector<Finding> findings;
 
   [[nodiscard]] bool has_problems() const;

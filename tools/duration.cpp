@@ -22,14 +22,14 @@ struct Unit {
 constexpr std::array<Unit, 4> units{{{"h", 1h}, {"m", 1min}, {"s", 1s}, {"ms", 1ms}}};
 constexpr std::chrono::milliseconds longest = 24h * 365;
 
-/// "1.5" of a unit, if it is a number of whole milliseconds, and not too long.
+/// Parses "1.5" of a unit, if the result is a number of whole milliseconds, and not too long.
 std::optional<std::chrono::milliseconds> in_milliseconds(std::string_view number, std::chrono::milliseconds unit) {
   const auto point = number.find('.');
   const std::string_view whole = number.substr(0, point);
   const std::string_view fraction = point == std::string_view::npos ? "" : number.substr(point + 1);
   const bool ends_in_point = point != std::string_view::npos && fraction.empty();
   if (whole.empty() || ends_in_point || fraction.size() > 9) return std::nullopt;
-  std::uint64_t digits = 0;  // "15", of tenths
+  std::uint64_t digits = 0;  // "15", in tenths
   const std::string all = std::string{whole} + std::string{fraction};
   const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), digits);
   if (error != std::errc{} || end != all.data() + all.size()) return std::nullopt;

@@ -2,7 +2,7 @@
 
 #include "printable.hpp"
 
-#include <zklock/error.hpp>
+#include <zklock/recipes/locks/lock_error.hpp>
 
 #include <boost/system/system_error.hpp>
 
@@ -13,7 +13,7 @@ namespace {
 
 bool is_bad_argument(const boost::system::error_code& error) {
   return error == Error::invalid_connect_string || error == Error::invalid_timeout ||
-         error == Error::invalid_lock_path || error == Error::invalid_path;
+         error == LockError::invalid_lock_path || error == Error::invalid_path;
 }
 
 int status_of(const std::exception& why) {
@@ -25,7 +25,7 @@ int status_of(const std::exception& why) {
 }  // namespace
 
 void say(std::string_view message) {
-  // In one piece, since the command writes to the same place.
+  // In one write, since the command writes to the same place.
   std::cerr << "zklock: " + printable(message) + "\n" << std::flush;
 }
 

@@ -8,11 +8,11 @@
 
 namespace zklock::tools {
 
-/// After sysexits.h and the shell. A command's own status may be any of them: the message on stderr tells.
+/// After sysexits.h and the shell. A command's own status may be any of them: the message on stderr distinguishes them.
 namespace status {
-inline constexpr int found = 1;  ///< what was asked for has come out otherwise than one hopes
+inline constexpr int found = 1;  ///< the answer is not the desired one
 inline constexpr int usage = 64;
-inline constexpr int unavailable = 69;   ///< trouble with ZooKeeper
+inline constexpr int unavailable = 69;   ///< ZooKeeper failed
 inline constexpr int not_acquired = 75;  ///< sysexits' "temporary failure; try again"
 inline constexpr int lock_lost = 76;
 inline constexpr int cannot_execute = 126;
@@ -29,11 +29,11 @@ class Failure : public std::runtime_error {
   int status_;
 };
 
-/// One line on stderr, in the program's name.
+/// Writes one line on stderr, in the program's name.
 void say(std::string_view message);
 
-/// Says why, and returns the status to end with: an argument that zklock refuses is a matter of usage, the rest trouble
-/// with ZooKeeper.
+/// Reports the reason, and returns the status to end with: usage, if zklock refused an argument; else a failure of
+/// ZooKeeper.
 [[nodiscard]] int report(const std::exception& why);
 
 }  // namespace zklock::tools

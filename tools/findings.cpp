@@ -3,7 +3,7 @@
 #include "duration.hpp"
 
 #include <zklock/path.hpp>
-#include <zklock/recipes/lock_node.hpp>
+#include <zklock/recipes/locks/lock_node.hpp>
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@
 namespace zklock::tools {
 namespace {
 
-/// So many numbers before the last: time enough to do something about it.
+/// This many numbers before the last one a finding is reported: early enough to act on it.
 constexpr std::int32_t notice = 100'000'000;
 
 std::string times(std::size_t count, const std::string& what) {
@@ -43,48 +43,47 @@ Finding describe(const Circle& circle) {
           "end one of these clients, or ask for one of the locks: zklock revoke " + node};
 }
 
-Finding describe_persistent(const Participant& one) {
-  return {
-      Severity::problem, "persistent-node", one.node_path,
-      one.kind == LockKind::permit
-          ? "it takes a permit and belongs to no session: the permit never comes back"
-          : "it stands in line and belongs to no session: it stays when its maker is gone, and whoever is behind it "
-            "waits for ever",
-      "delete it, once you are sure that nobody relies on it"};
+Finding describe_persistent(const LockParticipant& one) {
+  return {Severity::problem, "persistent-node", one.node_path,
+          one.kind == LockKind::permit ? "it takes a permit and belongs to no session: the permit never comes back"
+                                       : "it is in the wait queue and belongs to no session: it stays when its maker "
+                                         "is gone, and each waiter behind it "
+                                         "waits for ever",
+          "delete it, once you are sure that nobody relies on it"};
 }
 
-Finding describe_number(const Participant& one) {
+Finding describe_number(const LockParticipant& one) {
   const bool over = one.sequence < 0 || one.sequence > last_safe_sequence;
   return {Severity::problem, "sequence-end", one.node_path,
           over ? "the numbers of this lock's directory are used up: acquiring fails with sequence_exhausted"
                : "only " + std::to_string(last_safe_sequence - one.sequence) +
                      " numbers are left in this lock's directory; then acquiring fails with sequence_exhausted",
-          "let the line run empty and delete the directory, or let the server do so if it is a container: the numbers "
+          "let the queue run empty and delete the directory, or let the server do so if it is a container: the numbers "
           "start again"};
 }
 
-/// Lines of more than one kind, each with a holder of its own.
+/// Whether there are wait queues of more than one kind, each with a holder of its own.
 bool is_mixed(const LockDirectory& directory) {
-  return std::ranges::count_if(directory.lines,
-                               [](const Line& line) { return line.front().kind != LockKind::permit; }) > 1;
+  return std::ranges::count_if(directory.queues,
+                               [](const WaitQueue& queue) { return queue.front().kind != LockKind::permit; }) > 1;
 }
 
 Finding describe_mixture(const LockDirectory& directory) {
   std::string what = "locks that do not exclude each other are in use on one path, each with a holder of its own:";
-  for (const Line& line : directory.lines)
-    what += (&line == directory.lines.data() ? " " : "; ") + std::string{to_string(line.front().kind)} + " held by " +
-            name_of_client(line.front()) + " with " + line.front().node_path;
+  for (const WaitQueue& queue : directory.queues)
+    what += (&queue == directory.queues.data() ? " " : "; ") + std::string{to_string(queue.front().kind)} +
+            " held by " + name_of_client(queue.front()) + " with " + queue.front().node_path;
   return {Severity::problem, "mixed-locks", directory.path, std::move(what),
           "let all programs use one kind of lock on this path, a mutex or a read/write lock, and one make of names"};
 }
 
-Finding describe_data(const Participant& one) {
+Finding describe_data(const LockParticipant& one) {
   return {Severity::note, "foreign-data", one.node_path,
-          "its data are no client-id:count, as others' in its line are: another program, or Curator",
+          "its data are no client-id:count, as others' in its queue are: another program, or Curator",
           "nothing, if you know whose it is: " + name_of_client(one)};
 }
 
-/// What Curator orders names by: what follows the marker, or all of it.
+/// The part of a name by which Curator orders: what follows the marker, or all of it.
 std::string_view curators_key(std::string_view name) {
   const auto kind = find_lock_marker(name);
   if (!kind) return name;
@@ -92,10 +91,10 @@ std::string_view curators_key(std::string_view name) {
   return name.substr(name.rfind(marker) + marker.size());
 }
 
-/// The digits of the first in line.
+/// The digits of the first node in the queue.
 std::string_view first_number(const LockDirectory& directory) {
-  if (directory.lines.empty()) return {};
-  return curators_key(node_name(directory.lines.front().front().node_path));
+  if (directory.queues.empty()) return {};
+  return curators_key(node_name(directory.queues.front().front().node_path));
 }
 
 std::string harm_to_curator(const LockDirectory& directory, const std::string& name) {
@@ -113,20 +112,21 @@ Finding describe_name(const LockDirectory& directory, const std::string& name) {
 
 Finding describe_foreign(const LockDirectory& directory, const std::string& name) {
   return {Severity::note, "foreign-child", join_path(directory.path, name),
-          "it is in no lock's line; " + harm_to_curator(directory, name),
+          "it is in no lock's queue; " + harm_to_curator(directory, name),
           "keep other nodes out of a lock's directory: move it, or delete it"};
 }
 
-std::chrono::milliseconds age_of(const Participant& one, std::chrono::system_clock::time_point now) {
+std::chrono::milliseconds age_of(const LockParticipant& one, std::chrono::system_clock::time_point now) {
   const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now - one.since);
   return std::max(age, age.zero());
 }
 
-std::string how_long(const Participant& one, std::chrono::system_clock::time_point now) {
-  return "in line since " + to_utc(one.since) + ", " + format_age(age_of(one, now)) + " ago";
+std::string how_long(const LockParticipant& one, std::chrono::system_clock::time_point now) {
+  return "in the wait queue since " + to_utc(one.since) + ", " + format_age(age_of(one, now)) + " ago";
 }
 
-Finding describe_stuck(const Participant& first, const Participant& next, std::size_t behind, const Watched& watched) {
+Finding describe_stuck(const LockParticipant& first, const LockParticipant& next, std::size_t behind,
+                       const Watched& watched) {
   return {Severity::problem, "stuck", first.node_path,
           times(behind, "waiter") + " behind it, the next for " + format_age(age_of(next, watched.now)) +
               ", and nothing has moved for " + format_duration(watched.wait) + ": held by " + name_of_client(first) +
@@ -134,12 +134,12 @@ Finding describe_stuck(const Participant& first, const Participant& next, std::s
           "look what that client does, or ask for the lock: zklock revoke " + first.node_path};
 }
 
-/// The path of the semaphore whose waiters stand in line in `directory`; empty if it is no such directory.
+/// The path of the semaphore whose wait queue is `directory`; empty if it is no such directory.
 std::string semaphore_with_line(std::string_view directory) {
   return std::string{node_name(directory) == locks_name ? parent_path(directory) : ""};
 }
 
-Finding describe_wait(const std::string& semaphore, const Participant& first, std::size_t behind,
+Finding describe_wait(const std::string& semaphore, const LockParticipant& first, std::size_t behind,
                       const Watched& watched) {
   return {Severity::problem, "stuck", first.node_path,
           name_of_client(first) + " and " + times(behind, "waiter") +
@@ -149,51 +149,52 @@ Finding describe_wait(const std::string& semaphore, const Participant& first, st
               semaphore};
 }
 
-bool is_near_end(const Participant& one) { return one.sequence < 0 || one.sequence > last_safe_sequence - notice; }
+bool is_near_end(const LockParticipant& one) { return one.sequence < 0 || one.sequence > last_safe_sequence - notice; }
 
-bool has_foreign_data(const Participant& one) { return one.client_id.empty() && !one.revocation_requested; }
+bool has_foreign_data(const LockParticipant& one) { return one.client_id.empty() && !one.revocation_requested; }
 
-void add_oddities(std::vector<Finding>& findings, const Line& line) {
-  const bool all_foreign = std::ranges::all_of(line, has_foreign_data);
-  for (const Participant& one : line) {
+void add_oddities(std::vector<Finding>& findings, const WaitQueue& queue) {
+  const bool all_foreign = std::ranges::all_of(queue, has_foreign_data);
+  for (const LockParticipant& one : queue) {
     if (!has_session(one)) findings.push_back(describe_persistent(one));
     if (!all_foreign && has_foreign_data(one)) findings.push_back(describe_data(one));
   }
-  const auto odd = std::ranges::find_if(line, is_near_end);
-  if (odd != line.end()) findings.push_back(describe_number(*odd));
+  const auto odd = std::ranges::find_if(queue, is_near_end);
+  if (odd != queue.end()) findings.push_back(describe_number(*odd));
 }
 
 }  // namespace
 
 std::string_view to_string(Severity severity) noexcept { return severity == Severity::problem ? "problem" : "note"; }
 
-std::vector<Finding> find_circles(const std::vector<Line>& still_there) {
+std::vector<Finding> find_circles(const std::vector<WaitQueue>& still_there) {
   std::vector<Finding> findings;
   std::ranges::transform(find_deadlocks(still_there), std::back_inserter(findings), describe);
   return findings;
 }
 
-std::vector<Finding> find_stuck(const Survey& before, const std::vector<Line>& still_there, const Watched& watched) {
+std::vector<Finding> find_stuck(const Survey& before, const std::vector<WaitQueue>& still_there,
+                                const Watched& watched) {
   std::set<std::string_view> were_first;
   std::set<std::string_view> directories;
   for (const LockDirectory& directory : before.directories) {
     directories.insert(directory.path);
-    for (const Line& line : directory.lines) were_first.insert(line.front().node_path);
+    for (const WaitQueue& queue : directory.queues) were_first.insert(queue.front().node_path);
   }
-  const auto is_patient = [&](const Participant& one) { return age_of(one, watched.now) < watched.stuck_after; };
+  const auto is_patient = [&](const LockParticipant& one) { return age_of(one, watched.now) < watched.stuck_after; };
   std::vector<Finding> findings;
-  for (const Line& line : still_there) {
-    const Participant& first = line.front();
+  for (const WaitQueue& queue : still_there) {
+    const LockParticipant& first = queue.front();
     if (!were_first.contains(first.node_path)) continue;
     const std::string semaphore = semaphore_with_line(parent_path(first.node_path));
     if (!semaphore.empty() && directories.contains(join_path(semaphore, leases_name))) {
-      if (!is_patient(first)) findings.push_back(describe_wait(semaphore, first, line.size() - 1, watched));
+      if (!is_patient(first)) findings.push_back(describe_wait(semaphore, first, queue.size() - 1, watched));
       continue;
     }
-    const auto granted = holders(line);
+    const auto granted = holders(queue);
     const auto next = std::ranges::find(granted, false);
     if (next == granted.end()) continue;
-    const Participant& waiter = line[static_cast<std::size_t>(next - granted.begin())];
+    const LockParticipant& waiter = queue[static_cast<std::size_t>(next - granted.begin())];
     const auto behind = static_cast<std::size_t>(std::ranges::count(granted, false));
     if (!is_patient(waiter)) findings.push_back(describe_stuck(first, waiter, behind, watched));
   }
@@ -202,7 +203,7 @@ std::vector<Finding> find_stuck(const Survey& before, const std::vector<Line>& s
 
 std::vector<Finding> find_oddities(const LockDirectory& directory) {
   std::vector<Finding> findings;
-  for (const Line& line : directory.lines) add_oddities(findings, line);
+  for (const WaitQueue& queue : directory.queues) add_oddities(findings, queue);
   if (is_mixed(directory)) findings.push_back(describe_mixture(directory));
   for (const std::string& name : directory.malformed) findings.push_back(describe_name(directory, name));
   for (const std::string& name : directory.foreign) findings.push_back(describe_foreign(directory, name));

@@ -37,7 +37,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return result;
 }
 
-/// `more` replaces what has the same name.
+/// `more` replaces entries of the same name.
 std::vector<std::string> environment_with(std::vector<std::string> more) {
   const auto is_replaced = [&, count = more.size()](std::string_view entry) {
     const auto name = entry.substr(0, entry.find('=') + 1);
@@ -49,10 +49,11 @@ std::vector<std::string> environment_with(std::vector<std::string> more) {
   return more;
 }
 
-/// Who is not stopped notices by then that the lease is over, and says so.
+/// A zklock that is not stopped notices by then that the lease is over, and reports it.
 constexpr auto margin = 100ms;
 
-/// These are for everything that has been started; others, such as SIGHUP, mean something to the command itself.
+/// Whether the signal is for all processes that were started; others, such as SIGHUP, have a meaning for the command
+/// itself.
 bool is_for_all(int number) { return number == SIGINT || number == SIGTERM || number == SIGQUIT; }
 
 class Guard {
@@ -71,7 +72,7 @@ class Guard {
 
   void operator()() {
     if (receive_environment() && start()) watch();
-    // The report would not arrive if we ended before zklock with an order that nobody has read.
+    // The report would not arrive if this process ended before zklock while an order of zklock is still unread.
     Order unread;
     while (::recv(zklock_, &unread, sizeof unread, 0) > 0) continue;
   }
@@ -81,8 +82,9 @@ class Guard {
     while (reap()) {
       wait();
       hear_children();
-      while (hear_zklock()) continue;
-      if (!ends_ && until_ && Clock::now() >= *until_) {
+      // One order at a time: signals may come as fast as they can be passed on, and must not hide the command's end.
+      const bool may_have_more = hear_zklock();
+      if (!may_have_more && !ends_ && until_ && Clock::now() >= *until_) {
         say(options_.path + " is lost with its session, and zklock is stopped or late: ending the command");
         end();
       }
@@ -135,7 +137,7 @@ class Guard {
     return false;
   }
 
-  /// Whether anything is left.
+  /// Whether any process is left.
   bool reap() {
     for (;;) {
       int how = 0;
@@ -148,13 +150,13 @@ class Guard {
     }
   }
 
-  // ---- what it waits for
+  // ---- waiting
 
   void wait() const {
     std::array<pollfd, 2> sources{{{children_, POLLIN, 0}, {is_alone_ ? -1 : zklock_, POLLIN, 0}}};
-    // The clock of poll stands still while the machine sleeps.
+    // The clock of poll() stops while the machine sleeps.
     auto left = std::chrono::milliseconds{1s};
-    if (is_killing_) left = pause_;  // until what was started meanwhile has ended, too
+    if (is_killing_) left = pause_;  // until all that was started meanwhile has ended, too
     if (const auto next = ends_ ? ends_ : until_; next && !is_killing_)
       left = std::clamp(std::chrono::ceil<std::chrono::milliseconds>(*next - Clock::now()), 0ms, left);
     ::poll(sources.data(), sources.size(), static_cast<int>(left.count()));
@@ -162,7 +164,7 @@ class Guard {
 
   void hear_children() const {
     signalfd_siginfo info{};
-    while (::read(children_, &info, sizeof info) > 0) continue;  // reap looks itself
+    while (::read(children_, &info, sizeof info) > 0) continue;  // reap() finds out itself
   }
 
   bool hear_zklock() {
@@ -196,7 +198,7 @@ class Guard {
     if (ends_) return;
     ends_ = *after(options_.kill_after);
     signal(everybody(), SIGTERM);
-    signal(everybody(), SIGCONT);  // a stopped process does not hear SIGTERM
+    signal(everybody(), SIGCONT);  // a stopped process does not react to SIGTERM
   }
 
   void kill() {
@@ -207,7 +209,7 @@ class Guard {
     signal(everybody(), SIGKILL);
   }
 
-  /// The command also where /proc cannot be read.
+  /// Includes the command even if /proc cannot be read.
   [[nodiscard]] std::vector<pid_t> everybody() const {
     auto all = descendants();
     if (command_ != 0 && std::ranges::find(all, command_) == all.end()) all.push_back(command_);
@@ -231,7 +233,7 @@ class Guard {
   std::optional<Clock::time_point> ends_;   ///< SIGTERM has been sent, SIGKILL follows then
   bool is_killing_ = false;
   std::chrono::milliseconds pause_{};  ///< until it kills again
-  bool is_alone_ = false;              ///< zklock has died
+  bool is_alone_ = false;              ///< zklock has ended
 };
 
 }  // namespace
@@ -241,7 +243,7 @@ void run_guard(int zklock, const RunOptions& options, const sigset_t& mask) {
     Guard{zklock, options, mask}();
   } catch (const std::exception& error) {
     say(error.what());
-    ::_exit(status::unavailable);  // zklock kills what we leave behind
+    ::_exit(status::unavailable);  // zklock kills what this process leaves behind
   }
   ::_exit(0);
 }

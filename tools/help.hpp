@@ -1,4 +1,4 @@
-// What --help says.
+// The texts of --help.
 #pragma once
 
 namespace zklock::tools::help {
@@ -12,11 +12,13 @@ Try it, in two terminals:
   zklock run /locks/nightly -- sh -c 'echo I am alone; sleep 5'
   zklock ls /locks/nightly
   zklock doctor /locks
+  zklock dashboard --base /locks                     # all of them in a browser
+  zklock top /locks                                  # all of them, live in the terminal
 
 'zklock SUBCOMMAND --help' tells more.)";
 
 inline constexpr const char* run_about =
-    "Waits in line for the lock PATH, runs COMMAND while it holds it, and gives it back.\n"
+    "Waits in the queue for the lock PATH, runs COMMAND while it holds the lock, and releases it.\n"
     "First come, first served, among all programs and machines that use the same path.";
 
 inline constexpr const char* run_footer = R"(
@@ -64,7 +66,7 @@ inline constexpr const char* ls_about =
     "Shows who holds the lock PATH, and who waits for it in which order; or, a line for each, the locks below PATH.";
 
 inline constexpr const char* ls_footer = R"(
-The age of a place in line is reckoned by this machine's clock from the time that the server noted.
+The age of a node is reckoned by this machine's clock from the time that the server noted.
 A lock's mutexes come first, its readers and writers after them, then those under Kazoo's names, each in a line of
 their own: who runs alone is its first, readers run together.
 Of a semaphore's permits and those who want some, who is just being let in has nodes among both, and waits.
@@ -73,15 +75,16 @@ such as Curator's, are shown without client and count.
 
 The number of permits that a node keeps (SharedPermits) is shown for that node's own path.
 
-Exit status: 0, also if nobody is in line; 64 the command line is wrong; 69 trouble with ZooKeeper. A lock that nobody
-uses has no node, so a PATH without one is no error; a line on stderr says so.
+Exit status: 0, also if the wait queue is empty; 64 the command line is wrong; 69 trouble with ZooKeeper. A lock that
+nobody uses has no node, so a PATH without one is no error; a line on stderr says so.
 
 Examples:
   zklock ls /locks/nightly --connect zk1:2181,zk2:2181/app
   zklock ls /locks)";
 
 inline constexpr const char* revoke_about =
-    "Asks those who hold the lock PATH to give it back: its first in line, all readers in front, all who have a "
+    "Asks those who hold the lock PATH to give it back: the first in its wait queue, all readers in front, all who "
+    "have a "
     "permit;\n"
     "or the one whose node PATH is. It is a request: programs that do not listen for it go on, as does 'zklock run' "
     "without "
@@ -103,7 +106,7 @@ inline constexpr const char* doctor_footer = R"(
 Problems:
   deadlock         clients, that is sessions, that wait for each other in a circle. A client with several threads may go
                    on all the same: its nodes do not tell which thread holds what.
-  stuck            after --wait the same node is still first in line, and the node behind it has waited for longer
+  stuck            after --wait the same node is still first in the queue, and the node behind it has waited for longer
                    than --stuck-after; in a line for permits it is enough that the first node has waited so long
   mixed-locks      locks of different kinds or names on one path: they do not exclude each other
   persistent-node  a lock's node that no session's end removes
@@ -120,6 +123,53 @@ Exit status: 0 no problem; 1 a problem; 64 the command line is wrong; 69 trouble
 Examples:
   zklock doctor /locks
   zklock doctor /locks /semaphores --wait 10s --json)";
+
+inline constexpr const char* dashboard_about =
+    "Serves a page that shows all locks below a node live: which client holds each, which wait, who blocks whom.\n"
+    "It only reads, and costs ZooKeeper no more than --reads-per-second and --watches.";
+
+inline constexpr const char* dashboard_footer = R"(
+The first line of its output is the page's address. Port 0 takes one that is free.
+
+Without options only this machine reaches the page, and any of its users may read it. With --allow-revoke, or when it
+listens elsewhere, the page needs a token: that of --token-file, or one that is made and printed as a part of the
+address. There is no TLS: put a proxy in front of it, and name that one by --allowed-host.
+With --allow-revoke the page can ask a holder to release its lock, as 'zklock revoke' does. It deletes nothing. Each
+such request is a line of JSON on stdout, and in the file of --audit.
+
+Programs may read /metrics (Prometheus), /livez and /readyz, with "Authorization: Bearer TOKEN" if there is a token.
+
+Exit status: 0 when interrupted (SIGINT, SIGTERM, SIGHUP); 64 the command line is wrong; 69 it cannot listen.
+
+Example:
+  zklock dashboard --connect zk1:2181,zk2:2181 --base /locks)";
+
+inline constexpr const char* top_about =
+    "Shows all locks below PATH live in the terminal, the longest wait first. It only reads, and costs ZooKeeper no\n"
+    "more than 500 requests a second and 2,000 watches.";
+
+inline constexpr const char* top_footer = R"(
+Keys: j k and arrows move, Enter opens the wait queue of a lock, Esc closes it, / searches, ? explains, q quits.
+
+With --once, or where stdout or stdin is no terminal, it reads all once, prints a table, and ends. HELD is the age of
+the first holder's node, LONGEST that of the first waiter's.
+With --json it prints a line of JSON for each lock, and then one for each change, until it is interrupted:
+  {"path":...,"kind":...,"holders":1,"waiting":2,"holder":...,"asked":false,"held_ms":...,"wait_ms":...,"time_ms":...}
+  {"path":...,"gone":true,"time_ms":...}              the lock's directory is gone
+  {"base":...,"exists":false,"time_ms":...}           PATH does not exist; or is there again
+  {"connected":false,"contact_ms":...,"time_ms":...}  ZooKeeper is away since then; or is there again
+time_ms and contact_ms are milliseconds since 1970; a time that is not known is null. What begins and ends between two
+readings is not seen.
+
+While ZooKeeper is away, what was seen stays, with its age. A PATH that does not exist is no error, and is not created.
+
+Exit status: 0, also when interrupted; 64 the command line is wrong; 69 trouble with ZooKeeper (on the screen it waits
+for it instead).
+
+Examples:
+  zklock top /locks
+  zklock top /locks --once
+  zklock top /locks --json | jq --unbuffered 'select(.wait_ms > 60000)')";
 
 inline constexpr const char* server_about =
     "Starts a throw-away ZooKeeper server on 127.0.0.1, prints its connect string, and runs until interrupted.\n"

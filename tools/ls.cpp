@@ -33,12 +33,12 @@ std::vector<std::string> row_of(const Place& place) {
           place.node};
 }
 
-std::string state_of(const Participant& one, bool holds) {
+std::string state_of(const LockParticipant& one, bool holds) {
   if (!holds) return "waiting";
   return one.revocation_requested ? "asked" : "holder";
 }
 
-Place place_of(const Participant& one, std::size_t index, bool holds, std::chrono::system_clock::time_point now) {
+Place place_of(const LockParticipant& one, std::size_t index, bool holds, std::chrono::system_clock::time_point now) {
   using std::chrono::milliseconds;
   const auto age = std::chrono::duration_cast<milliseconds>(now - one.since);
   return {static_cast<int>(index) + 1,
@@ -54,24 +54,24 @@ Place place_of(const Participant& one, std::size_t index, bool holds, std::chron
 
 }  // namespace
 
-std::vector<Place> places(const std::vector<Line>& lines, std::chrono::system_clock::time_point now) {
+std::vector<Place> places(const std::vector<WaitQueue>& queues, std::chrono::system_clock::time_point now) {
   std::vector<Place> result;
-  for (const Line& line : lines) {
-    const auto granted = holders(line);
-    for (std::size_t i = 0; i < line.size(); ++i) result.push_back(place_of(line[i], i, granted[i], now));
+  for (const WaitQueue& queue : queues) {
+    const auto granted = holders(queue);
+    for (std::size_t i = 0; i < queue.size(); ++i) result.push_back(place_of(queue[i], i, granted[i], now));
   }
   return result;
 }
 
-std::vector<Place> places(const SemaphoreLines& semaphore, std::chrono::system_clock::time_point now) {
+std::vector<Place> places(const SemaphoreQueues& semaphore, std::chrono::system_clock::time_point now) {
   std::vector<Place> result;
-  const auto add = [&](const Participant& one, std::string_view directory, bool holds) {
+  const auto add = [&](const LockParticipant& one, std::string_view directory, bool holds) {
     Place place = place_of(one, result.size(), holds, now);
     place.node = join_path(directory, place.node);
     result.push_back(std::move(place));
   };
-  for (const Participant& permit : semaphore.permits) add(permit, leases_name, is_held_permit(semaphore, permit));
-  for (const Participant& one : semaphore.waiting) add(one, locks_name, false);
+  for (const LockParticipant& permit : semaphore.permits) add(permit, leases_name, is_held_permit(semaphore, permit));
+  for (const LockParticipant& one : semaphore.waiting) add(one, locks_name, false);
   return result;
 }
 
@@ -84,15 +84,15 @@ std::string to_table(const std::vector<Place>& places) {
 namespace {
 
 std::vector<Place> places_at(const ClientHandle& client, const std::string& path) {
-  const auto lines = read_lines(client, path);
+  const auto queues = read_queues(client, path);
   const auto semaphore = read_semaphore(client, path);
   const auto now = std::chrono::system_clock::now();
-  auto result = places(lines, now);
+  auto result = places(queues, now);
   std::ranges::move(places(semaphore, now), std::back_inserter(result));
   return result;
 }
 
-/// Those below the path; and what else there is to say of it.
+/// The locks below the path; reports on stderr what could not be read.
 std::vector<Summary> locks_below(const ClientHandle& client, const std::string& path) {
   const auto found = survey(client, {path}, {});
   if (!found.cut_off.empty()) say("not all was looked at: start at a path further down than " + found.cut_off.front());
@@ -100,7 +100,7 @@ std::vector<Summary> locks_below(const ClientHandle& client, const std::string& 
   return summaries(found, std::chrono::system_clock::now());
 }
 
-/// What the node of a SharedPermits keeps.
+/// The number that the node of a SharedPermits stores.
 std::optional<std::int32_t> shared_permits(const ClientHandle& client, const std::string& path) {
   const DataResult node = client.async_get_data(path, asio::use_future).get();
   if (node.data.size() != sizeof(std::int32_t) || node.stat.num_children != 0) return std::nullopt;

@@ -1,11 +1,13 @@
 // zklock: distributed locks from the command line.
 #include "command_line.hpp"
+#include "dashboard/dashboard.hpp"
 #include "doctor.hpp"
 #include "failure.hpp"
 #include "ls.hpp"
 #include "revoke.hpp"
 #include "run.hpp"
 #include "server.hpp"
+#include "top/top.hpp"
 
 namespace zklock::tools {
 namespace {
@@ -14,6 +16,11 @@ int perform(const RunOptions& options) { return run(options); }
 int perform(const LsOptions& options) { return ls(options); }
 int perform(const RevokeOptions& options) { return revoke(options); }
 int perform(const DoctorOptions& options) { return doctor(options); }
+int perform(const DashboardOptions& options) { return dashboard(options); }
+int perform(const TopOptions& options) {
+  if constexpr (has_top) return top(options);
+  return status::usage;
+}
 int perform(const ServerOptions& options) { return server(options); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the command line says.
+// The options of the command line.
 #pragma once
 
 #include <chrono>
@@ -11,16 +11,16 @@
 
 namespace zklock::tools {
 
-/// Which ZooKeeper.
+/// The ZooKeeper to connect to.
 struct Where {
   std::string connect{};  ///< empty: $ZKLOCK_CONNECT
-  bool dev = false;       ///< a throw-away server of our own
+  bool dev = false;       ///< a temporary server of the program's own
   bool verbose = false;
-  std::vector<std::string> auth{};  ///< credentials, "scheme:id"; those of $ZKLOCK_AUTH besides
-  std::string auth_file{};          ///< more of them, a line each
+  std::vector<std::string> auth{};  ///< credentials, "scheme:id", in addition to those of $ZKLOCK_AUTH
+  std::string auth_file{};          ///< a file with more of them, one a line
 };
 
-/// Which lock `zklock run` takes at its path.
+/// The kind of lock that `zklock run` acquires at its path.
 enum class Mode {
   mutex,
   shared,     ///< the read lock of a read/write lock
@@ -32,9 +32,9 @@ struct RunOptions {
   Where where{};
   std::string path{};
   Mode mode = Mode::mutex;
-  std::int32_t permits = 1;                            ///< how many the semaphore has
-  bool revocable = false;                              ///< ends its command when somebody asks for the lock
-  std::optional<std::chrono::milliseconds> timeout{};  ///< nothing: for ever
+  std::int32_t permits = 1;                            ///< how many permits the semaphore has
+  bool revocable = false;                              ///< ends its command when a client asks for the lock
+  std::optional<std::chrono::milliseconds> timeout{};  ///< std::nullopt: for ever
   std::chrono::milliseconds session_timeout{10'000};
   std::chrono::milliseconds kill_after{5'000};
   std::vector<std::string> command{};
@@ -49,16 +49,38 @@ struct LsOptions {
 struct RevokeOptions {
   Where where{};
   std::string path{};
-  std::optional<std::chrono::milliseconds> wait{};  ///< nothing: only asks
+  std::optional<std::chrono::milliseconds> wait{};  ///< std::nullopt: only asks
+  std::string audit{};                              ///< a file for the records of what was asked
 };
 
 struct DoctorOptions {
   Where where{};
   std::vector<std::string> paths{};
-  std::chrono::milliseconds wait{2'000};          ///< between two looks; zero: nothing is said of what moves
-  std::chrono::milliseconds stuck_after{60'000};  ///< how long the next may wait before that is a problem
+  std::chrono::milliseconds wait{2'000};          ///< between two readings; zero: no finding of stuck queues
+  std::chrono::milliseconds stuck_after{60'000};  ///< how long the next waiter may wait before that is a problem
   std::size_t max_nodes = 10'000;
   std::size_t max_depth = 16;
+  bool json = false;
+};
+
+struct DashboardOptions {
+  Where where{};
+  std::vector<std::string> bases{};
+  std::string listen = "127.0.0.1:8080";
+  std::vector<std::string> allowed_hosts{};
+  std::vector<std::string> scrape{};  ///< where the services' metrics are
+  bool allow_revoke = false;
+  std::string audit{};  ///< a file for the records of what was asked
+  std::string token_file{};
+  std::string token{};  ///< of the file, or made; not on the command line, where others would see it
+  int reads_per_second = 500;
+  std::size_t watches = 2'000;
+};
+
+struct TopOptions {
+  Where where{};
+  std::string path{};
+  bool once = false;
   bool json = false;
 };
 
@@ -66,9 +88,10 @@ struct ServerOptions {
   std::uint16_t port = 0;  ///< 0: any that is free
 };
 
-using Options = std::variant<RunOptions, LsOptions, RevokeOptions, DoctorOptions, ServerOptions>;
+using Options =
+    std::variant<RunOptions, LsOptions, RevokeOptions, DoctorOptions, DashboardOptions, TopOptions, ServerOptions>;
 
 /// How long the program tries to reach ZooKeeper before it gives up.
-inline constexpr std::chrono::milliseconds connect_patience{10'000};
+inline constexpr std::chrono::milliseconds connect_limit{10'000};
 
 }  // namespace zklock::tools

@@ -1,4 +1,4 @@
-// The locks below a path, a row each.
+// The locks below a path, one row each.
 #pragma once
 
 #include "survey.hpp"
@@ -16,11 +16,11 @@ struct Summary {
   std::string kind;  ///< "mutex", "read-write", "semaphore", "kazoo"
   std::size_t holders = 0;
   std::size_t waiting = 0;
-  std::string holder;                 ///< the first of them: its client, or session; empty: nobody
-  std::chrono::milliseconds since{};  ///< how long that one has been in line
+  std::string holder;                 ///< the first holder: its client, or session; empty: none
+  std::chrono::milliseconds since{};  ///< how long that one has been in the queue
 };
 
-/// Of each lock that somebody stands in line for. `now` is by this machine's clock.
+/// A summary of each lock with a wait queue that is not empty. `now` is by this machine's clock.
 [[nodiscard]] std::vector<Summary> summaries(const Survey& survey, std::chrono::system_clock::time_point now);
 
 [[nodiscard]] std::string to_table(const std::vector<Summary>& locks);

@@ -15,7 +15,7 @@ struct Range {
   char32_t last;
 };
 
-/// Unicode's categories Cc, Cf, Cs, Co, Zl, Zp, Zs but for " ", what it lists as Default_Ignorable_Code_Point, and the
+/// Unicode's categories Cc, Cf, Cs, Co, Zl, Zp, Zs except " ", what it lists as Default_Ignorable_Code_Point, and the
 /// planes that have no characters.
 constexpr std::array hidden{
     Range{0x0, 0x1F},        Range{0x7F, 0xA0},       Range{0xAD, 0xAD},       Range{0x34F, 0x34F},
@@ -37,7 +37,7 @@ struct Decoded {
   std::size_t size = 1;
 };
 
-/// Of the first character; nothing if the first byte begins none: then the next byte may.
+/// Decodes the first character; std::nullopt if the first byte begins none: then the next byte may.
 std::optional<Decoded> decode(std::string_view text) {
   const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(text[index]); };
   const unsigned char lead = byte(0);
@@ -61,7 +61,7 @@ std::string formatted(const char* format, char32_t number) {
   return text.data();
 }
 
-/// Calls `each` with each character, or the byte that is none, and the bytes.
+/// Calls `each` with each character and its bytes, or with a byte that belongs to none.
 template <class Each>
 std::string rewrite(std::string_view text, Each each) {
   std::string result;

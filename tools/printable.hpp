@@ -1,4 +1,4 @@
-// Text of others, for a terminal.
+// Text from other programs, made safe for a terminal.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace zklock::tools {
 
-/// The text with everything escaped that does not show as what it is: control characters, lines' ends too, as "\u{1B}";
-/// so are characters that change the direction of writing, take no room or are spaces of another kind; bytes that are
-/// no UTF-8 as "\xFF"; and "\" as "\\".
+/// Escapes everything in the text that a terminal does not show as it is. Control characters, ends of lines included,
+/// become "\u{1B}"; so do characters that change the direction of writing, have no width or are other kinds of spaces.
+/// Bytes that are not UTF-8 become "\xFF", and "\" becomes "\\".
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// The same JSON in ASCII: other characters as "\u202e", bytes that are no UTF-8 as "\ufffd".
+/// The same JSON in ASCII: other characters become "\u202e", bytes that are not UTF-8 "\ufffd".
 [[nodiscard]] std::string to_ascii(std::string_view json);
 
 }  // namespace zklock::tools

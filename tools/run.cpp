@@ -6,8 +6,8 @@
 #include "failure.hpp"
 #include "signals.hpp"
 
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
-#include <zklock/recipes/inter_process_semaphore.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -29,8 +29,8 @@ using std::chrono::milliseconds;
 
 constexpr auto use_tuple = asio::as_tuple(asio::use_awaitable);
 
-/// The end of waiting in line. What runs beside something else in `a || b` must not throw: the other would go on alone.
-/// Not an aggregate: g++ 12 miscompiles those in expressions with co_await.
+/// The result of waiting in the queue. A coroutine in `a || b` must not throw: the other one would go on alone. Attempt
+/// is not an aggregate: g++ 12 miscompiles those in expressions with co_await.
 struct Attempt {
   Attempt() = default;
   explicit Attempt(error_code why) : error{why} {}
@@ -67,7 +67,7 @@ class Run {
         lock_{make_lock(client_, options)} {}
 
   asio::awaitable<int> operator()() {
-    auto waited = co_await (wait_in_line() || interrupted());
+    auto waited = co_await (wait_in_queue() || interrupted());
     if (const int* signal = std::get_if<int>(&waited)) co_return status::of_signal(*signal);
     Attempt& attempt = std::get<Attempt>(waited);
     if (attempt.error) throw why_not(attempt.error);
@@ -75,9 +75,9 @@ class Run {
   }
 
  private:
-  asio::awaitable<Attempt> wait_in_line() {
+  asio::awaitable<Attempt> wait_in_queue() {
     const Deadline deadline = options_.timeout ? after(*options_.timeout) : Deadline{};
-    // A connection first, so that a ZooKeeper out of reach is not mistaken for a long line.
+    // It connects first, so that an unreachable ZooKeeper is not mistaken for a long queue.
     auto [unreachable, session] = co_await client_.async_session(after(connect_wait()), use_tuple);
     if (unreachable) co_return Attempt{unreachable};
     auto acquiring = std::visit([&](const auto& lock) { return acquire(lock, deadline); }, lock_);
@@ -86,7 +86,7 @@ class Run {
 
   [[nodiscard]] milliseconds connect_wait() const {
     const milliseconds wait = options_.timeout.value_or(milliseconds{0});
-    return wait > wait.zero() ? std::min(wait, connect_patience) : connect_patience;
+    return wait > wait.zero() ? std::min(wait, connect_limit) : connect_limit;
   }
 
   asio::awaitable<int> interrupted() {
@@ -97,8 +97,8 @@ class Run {
   [[nodiscard]] Failure why_not(error_code error) const {
     if (error == Error::timed_out) {
       const milliseconds wait = *options_.timeout;
-      const auto patience = wait > wait.zero() ? ", and was not free within " + format_duration(wait) : "";
-      return {status::not_acquired, options_.path + " is held by somebody else" + patience};
+      const auto limit = wait > wait.zero() ? ", and was not free within " + format_duration(wait) : "";
+      return {status::not_acquired, options_.path + " is held by somebody else" + limit};
     }
     if (error == Error::not_connected) return connection_.unreachable(client_);
     return {status::unavailable, "lock " + options_.path + ": " + error.message()};
@@ -115,10 +115,10 @@ class Run {
     const Ended ended = std::get<0>(first);
     until_ = std::max(until_, lease.valid_until());
     const error_code error = co_await give_back(lease);
-    // Ours to the command's end is enough: a session that ends later changes nothing. When a node was deleted whose
-    // session lives, nobody knows.
+    // It is enough to hold the lock to the command's end: a session that ends later changes nothing. If a node was
+    // deleted while its session lives, it is unknown when.
     const bool session_is_over = !no_session && is_final(session.state());
-    const bool is_deleted = (is_lost_ || error == Error::lock_lost) && !session_is_over;
+    const bool is_deleted = (is_lost_ || error == LockError::lock_lost) && !session_is_over;
     const bool in_time = ended.at <= until_ && !is_deleted;
     if (in_time && error == asio::error::operation_aborted)
       say("interrupted before ZooKeeper had taken " + options_.path + " back, its session's end will");
@@ -128,7 +128,7 @@ class Run {
     co_return in_time ? ended.status : status::lock_lost;
   }
 
-  /// A signal ends the wait for the server's word, which may take until the session's end.
+  /// A signal ends the wait for the server's reply, which may last until the session's end.
   asio::awaitable<error_code> give_back(Lease& lease) {
     const auto first = co_await (lease.async_release(use_tuple) || interrupted());
     if (const auto* released = std::get_if<std::tuple<error_code>>(&first)) co_return std::get<0>(*released);
@@ -140,7 +140,7 @@ class Run {
             "ZKLOCK_CONNECT=" + connection_.connect_string()};
   }
 
-  // None of these returns: it is over when the command has ended.
+  // None of these coroutines returns: the command's end ends them.
 
   asio::awaitable<void> forward_signals() {
     for (;;) {
@@ -150,8 +150,8 @@ class Run {
     }
   }
 
-  /// Tells the command's guard how long the lock is ours; and that the command is to end again and again, since a guard
-  /// that is stopped may not hear it.
+  /// Tells the command's guard how long the lock is held. If the command is to end, it repeats that order, since a
+  /// stopped guard may miss it.
   asio::awaitable<void> keep_command(const Lease& lease) {
     Timer timer{co_await asio::this_coro::executor};
     for (;;) {
@@ -173,7 +173,7 @@ class Run {
 
   asio::awaitable<void> end_when_lost(Lease& lease) {
     co_await lease.async_wait_lost(asio::use_awaitable);
-    // The server may have ended the session long before its time, against its word.
+    // The server may have ended the session long before its timeout, against its promise.
     until_ = std::min(until_, Clock::now());
     is_lost_ = true;
     say(options_.path + " is lost with its session: ending the command");
@@ -213,7 +213,7 @@ class Run {
   const Connection& connection_;
   Client client_;
   Lock lock_;
-  Clock::time_point until_;  ///< the lock was ours until then at the least
+  Clock::time_point until_;  ///< the lock was held until then at least
   bool is_lost_ = false;     ///< while the command ran
   bool is_ending_ = false;   ///< the command was told to end
 };
@@ -222,7 +222,8 @@ class Run {
 
 int run(const RunOptions& options) {
   asio::io_context context{1};
-  // Both before any thread is started: they all must leave the signals to us, and none may be there at a fork.
+  // Both come before any thread is started: the threads must leave the signals to this object, and a fork needs a
+  // process without other threads.
   Signals signals{context.get_executor(), {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}};
   GuardProcess guard{options, signals.mask_before()};
   Command command{context.get_executor(), guard};

@@ -18,7 +18,7 @@ bool is_ignored(int number) {
 
 Signals::Signals(const boost::asio::any_io_executor& executor, std::initializer_list<int> numbers)
     : descriptor_{executor} {
-  std::signal(SIGCHLD, SIG_DFL);  // ignored, it would let the kernel throw exit statuses away
+  std::signal(SIGCHLD, SIG_DFL);  // if it were ignored, the kernel would discard exit statuses
   sigset_t wanted;
   ::sigemptyset(&wanted);
   for (const int number : numbers)

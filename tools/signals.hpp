@@ -1,4 +1,4 @@
-// Signals as something to wait for.
+// Signals for which a coroutine can wait.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -11,12 +11,12 @@
 
 namespace zklock::tools {
 
-/// Blocks the given signals for this thread and those it starts, and reads them from a descriptor. Those that the
-/// program was told to ignore (nohup) stay ignored. They stay blocked, so that no late one replaces the status that the
-/// program is about to end with.
+/// Blocks the given signals for this thread and the threads that it starts, and reads them from a descriptor. Signals
+/// that the program was told to ignore (nohup) stay ignored. The others stay blocked, so that no late signal replaces
+/// the status with which the program is about to end.
 ///
-/// A signalfd and not asio::signal_set: it tells who sent the signal, and installs no handler that a forked child would
-/// run.
+/// This is a signalfd and not an asio::signal_set: it tells which process sent the signal, and installs no handler that
+/// a forked child would run.
 class Signals {
  public:
   Signals(const boost::asio::any_io_executor& executor, std::initializer_list<int> numbers);

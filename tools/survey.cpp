@@ -1,9 +1,9 @@
 #include "survey.hpp"
 
+#include "board/queue_names.hpp"
 #include "failure.hpp"
 
 #include <zklock/path.hpp>
-#include <zklock/recipes/lock_node.hpp>
 
 #include <boost/asio/use_future.hpp>
 
@@ -18,7 +18,7 @@
 namespace zklock::tools {
 namespace {
 
-/// How many nodes are asked for at once.
+/// How many nodes are requested at once.
 constexpr std::size_t flight = 200;
 
 struct Children {
@@ -37,35 +37,19 @@ Children wait_for(std::future<ChildrenResult>& listing) {
   }
 }
 
-/// What an attempt's node is called: nobody names a directory so.
-bool has_protection(std::string_view name) { return name.starts_with("_c_"); }
-
-bool looks_like_lock_node(std::string_view name) {
-  const auto kind = find_lock_marker(name);
-  return kind && *kind != LockKind::permit;
-}
-
-/// Its lines are still to be read.
+/// A directory whose wait queues are still to be read.
 struct Sorted {
   LockDirectory directory;
-  std::set<LineKind> kinds;  ///< of the lines
+  std::set<QueueKind> kinds;  ///< the kinds of the queues
 };
 
-/// Nothing for a directory of something else; there a marker, as in "clock-tower", means nothing.
+/// std::nullopt for a directory of something else; there a marker, as in "clock-tower", has no meaning.
 std::optional<Sorted> sort_out(const std::string& path, const std::vector<std::string>& names) {
-  Sorted sorted{{path, {}, {}, {}}, {}};
-  bool has_lock = false;
-  for (const std::string& name : names) {
-    const auto kind = line_of(join_path(path, name));
-    const bool looks_like_one = looks_like_lock_node(name);
-    has_lock = has_lock || kind || (looks_like_one && has_protection(name));
-    if (kind)
-      sorted.kinds.insert(*kind);
-    else
-      (looks_like_one ? sorted.directory.malformed : sorted.directory.foreign).push_back(name);
-  }
-  if (!has_lock) return std::nullopt;
-  return sorted;
+  SortedNames sorted = sort_names(path, names);
+  if (!sorted.has_lock) return std::nullopt;
+  Sorted result{{path, {}, std::move(sorted.malformed), std::move(sorted.foreign)}, {}};
+  for (const auto& [kind, queue] : sorted.queues) result.kinds.insert(kind);
+  return result;
 }
 
 class Walk {
@@ -89,7 +73,7 @@ class Walk {
     if (stop.path != "/zookeeper" && seen_.insert(stop.path).second) next_.push_back(std::move(stop));
   }
 
-  /// Lists the next ones all at once, then reads the lines of those that are locks.
+  /// Lists the next nodes all at once, then reads the wait queues of those that are locks.
   void fly() {
     const auto left = std::max<std::size_t>(bounds_.nodes - std::min(read_, bounds_.nodes), 1);
     std::vector<std::pair<Stop, std::future<ChildrenResult>>> listings;
@@ -98,7 +82,7 @@ class Walk {
       listings.emplace_back(std::move(next_.front()), std::move(listing));
     }
     for (auto& [stop, listing] : listings) visit(stop, wait_for(listing));
-    for (auto& [directory, lines] : pending_) read_lock(std::move(directory), lines);
+    for (auto& [directory, queues] : pending_) read_lock(std::move(directory), queues);
     pending_.clear();
   }
 
@@ -114,21 +98,17 @@ class Walk {
 
   void ask_for_lines(Sorted sorted) {
     try {
-      PendingLines lines{client_, sorted.directory.path, sorted.kinds};
-      pending_.emplace_back(std::move(sorted.directory), std::move(lines));
+      PendingQueues queues{client_, sorted.directory.path, sorted.kinds};
+      pending_.emplace_back(std::move(sorted.directory), std::move(queues));
     } catch (const boost::system::system_error& error) {
-      if (error.code() != Error::invalid_lock_path) throw;  // no path for a lock of ours, such as "/"
+      if (error.code() != LockError::invalid_lock_path) throw;  // not a path for a lock of zklock, such as "/"
       survey_.unreadable.push_back(sorted.directory.path);
     }
   }
 
-  void read_lock(LockDirectory directory, PendingLines& lines) {
+  void read_lock(LockDirectory directory, PendingQueues& queues) {
     try {
-      directory.lines = lines.get();
-      if (!directory.lines.empty() && directory.lines.back().front().kind == LockKind::permit) {
-        directory.malformed.clear();  // among the permits each child counts, and is in the line
-        directory.foreign.clear();
-      }
+      directory.queues = queues.get();
       survey_.directories.push_back(std::move(directory));
     } catch (const boost::system::system_error& error) {
       if (error.code() != Error::no_auth) throw;
@@ -138,7 +118,7 @@ class Walk {
 
   void go_down(const Stop& stop, const std::vector<std::string>& names) {
     for (const std::string& name : names) {
-      if (line_of(join_path(stop.path, name)) || has_protection(name)) continue;
+      if (!may_be_directory(stop.path, name)) continue;
       if (stop.depth < bounds_.depth)
         enter({join_path(stop.path, name), stop.depth + 1});
       else if (survey_.cut_off.empty() || survey_.cut_off.back() != stop.path)
@@ -151,28 +131,30 @@ class Walk {
   std::deque<Stop> next_;
   std::set<std::string> seen_;
   std::size_t read_ = 0;
-  std::vector<std::pair<LockDirectory, PendingLines>> pending_;
+  std::vector<std::pair<LockDirectory, PendingQueues>> pending_;
   Survey survey_;
 };
 
-/// Where nobody does, nothing is ever stuck.
+/// Whether the directory may have waiters; otherwise nothing can be stuck there.
 bool somebody_may_wait(const LockDirectory& directory) {
   return node_name(directory.path) == locks_name ||
-         std::ranges::any_of(directory.lines, [](const Line& line) { return line.size() > 1; });
+         std::ranges::any_of(directory.queues, [](const WaitQueue& queue) { return queue.size() > 1; });
 }
 
-std::set<LineKind> kinds_of(const std::vector<Line>& lines) {
-  std::set<LineKind> kinds;
-  for (const Line& line : lines) kinds.insert(line_of(line.front().node_path).value_or(LineKind::permit));
+std::set<QueueKind> kinds_of(const std::vector<WaitQueue>& queues) {
+  std::set<QueueKind> kinds;
+  for (const WaitQueue& queue : queues)
+    kinds.insert(queue_kind_of(queue.front().node_path).value_or(QueueKind::permit));
   return kinds;
 }
 
-std::vector<Line> still_there(std::vector<Line> now, const std::vector<Line>& before) {
+std::vector<WaitQueue> still_there(std::vector<WaitQueue> now, const std::vector<WaitQueue>& before) {
   std::set<std::string_view> old;
-  for (const Line& line : before)
-    for (const Participant& one : line) old.insert(one.node_path);
-  for (Line& line : now) std::erase_if(line, [&](const Participant& one) { return !old.contains(one.node_path); });
-  std::erase_if(now, [](const Line& line) { return line.empty(); });
+  for (const WaitQueue& queue : before)
+    for (const LockParticipant& one : queue) old.insert(one.node_path);
+  for (WaitQueue& queue : now)
+    std::erase_if(queue, [&](const LockParticipant& one) { return !old.contains(one.node_path); });
+  std::erase_if(now, [](const WaitQueue& queue) { return queue.empty(); });
   return now;
 }
 
@@ -187,18 +169,19 @@ Survey survey(const ClientHandle& client, const std::vector<std::string>& base_p
   return walk();
 }
 
-std::vector<Line> look_again(const ClientHandle& client, const std::vector<LockDirectory>& directories) {
+std::vector<WaitQueue> look_again(const ClientHandle& client, const std::vector<LockDirectory>& directories) {
   std::vector<const LockDirectory*> waiting;
   for (const LockDirectory& directory : directories)
     if (somebody_may_wait(directory)) waiting.push_back(&directory);
-  std::vector<Line> result;
+  std::vector<WaitQueue> result;
   for (std::size_t first = 0; first < waiting.size(); first += flight) {
     const auto size = std::min(flight, waiting.size() - first);
-    std::vector<PendingLines> pending;
+    std::vector<PendingQueues> pending;
     for (const LockDirectory* directory : std::span{waiting}.subspan(first, size))
-      pending.emplace_back(client, directory->path, kinds_of(directory->lines));
+      pending.emplace_back(client, directory->path, kinds_of(directory->queues));
     for (std::size_t i = 0; i < size; ++i)
-      for (Line& line : still_there(pending[i].get(), waiting[first + i]->lines)) result.push_back(std::move(line));
+      for (WaitQueue& queue : still_there(pending[i].get(), waiting[first + i]->queues))
+        result.push_back(std::move(queue));
   }
   return result;
 }

@@ -8,7 +8,7 @@
 namespace zklock::tools {
 namespace {
 
-/// In characters, of UTF-8.
+/// In characters of UTF-8.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80; }));

@@ -6,10 +6,10 @@
 
 namespace zklock::tools {
 
-/// Rows of as many cells each, the header first.
+/// Rows with equally many cells each, the header first.
 using Table = std::vector<std::vector<std::string>>;
 
-/// Each column as wide as its widest cell, and what does not show as what it is escaped (printable).
+/// Makes each column as wide as its widest cell, and escapes what a terminal does not show as it is (printable).
 [[nodiscard]] std::string to_text(const Table& table);
 
 }  // namespace zklock::tools

@@ -1,9 +1,9 @@
-#include "lines.hpp"
+#include "wait_queues.hpp"
 
 #include <zklock/path.hpp>
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
-#include <zklock/recipes/inter_process_semaphore.hpp>
-#include <zklock/recipes/lock_node.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore.hpp>
+#include <zklock/recipes/locks/lock_node.hpp>
 
 #include <boost/asio/use_future.hpp>
 
@@ -16,10 +16,10 @@ namespace zklock::tools {
 
 namespace {
 
-using Pending = std::future<Line>;
+using Pending = std::future<WaitQueue>;
 
 Pending ask_permits(const ClientHandle& client, const std::string& path) {
-  const InterProcessSemaphore semaphore{client, path, 1};  // whatever their number
+  const InterProcessSemaphore semaphore{client, path, 1};  // any number: it is not used
   return semaphore.async_participants(asio::use_future);
 }
 
@@ -27,13 +27,14 @@ bool is_directory_of_permits(std::string_view directory) {
   return node_name(directory) == leases_name && parent_path(directory) != "/";
 }
 
-Pending ask(const ClientHandle& client, const std::string& directory, LineKind kind) {
+Pending ask(const ClientHandle& client, const std::string& directory, QueueKind kind) {
   switch (kind) {
-    case LineKind::mutex: return InterProcessMutex{client, directory}.async_participants(asio::use_future);
-    case LineKind::read_write: return InterProcessReadWriteLock{client, directory}.async_participants(asio::use_future);
-    case LineKind::kazoo:
+    case QueueKind::mutex: return InterProcessMutex{client, directory}.async_participants(asio::use_future);
+    case QueueKind::read_write:
+      return InterProcessReadWriteLock{client, directory}.async_participants(asio::use_future);
+    case QueueKind::kazoo:
       return InterProcessReadWriteLock{client, directory, LockNaming::kazoo}.async_participants(asio::use_future);
-    case LineKind::permit: break;
+    case QueueKind::permit: break;
   }
   return ask_permits(client, std::string{parent_path(directory)});
 }
@@ -48,66 +49,69 @@ bool has_number_behind(std::string_view name, std::string_view marker) {
 
 }  // namespace
 
-std::optional<LineKind> line_of(std::string_view node_path) noexcept {
+std::optional<QueueKind> queue_kind_of(std::string_view node_path) noexcept {
   const std::string_view name = node_name(node_path);
   if (const auto node = parse_lock_node(name)) {
-    if (node->kind == LockKind::mutex) return LineKind::mutex;
-    if (node->kind != LockKind::permit) return LineKind::read_write;
-    return is_directory_of_permits(parent_path(node_path)) ? std::optional{LineKind::permit} : std::nullopt;
+    if (node->kind == LockKind::mutex) return QueueKind::mutex;
+    if (node->kind != LockKind::permit) return QueueKind::read_write;
+    return is_directory_of_permits(parent_path(node_path)) ? std::optional{QueueKind::permit} : std::nullopt;
   }
   for (const LockKind kind : {LockKind::read, LockKind::write})
-    if (has_number_behind(name, marker_of(kind, LockNaming::kazoo))) return LineKind::kazoo;
+    if (has_number_behind(name, marker_of(kind, LockNaming::kazoo))) return QueueKind::kazoo;
   return std::nullopt;
 }
 
-PendingLines::PendingLines(const ClientHandle& client, const std::string& directory)
-    : PendingLines{client, directory, {LineKind::mutex, LineKind::read_write, LineKind::kazoo, LineKind::permit}} {}
-
-PendingLines::PendingLines(const ClientHandle& client, const std::string& directory, const std::set<LineKind>& kinds) {
-  for (const LineKind kind : kinds)
-    if (kind != LineKind::permit || is_directory_of_permits(directory)) lines_.push_back(ask(client, directory, kind));
+PendingQueues::PendingQueues(const ClientHandle& client, const std::string& directory)
+    : PendingQueues{client, directory, {QueueKind::mutex, QueueKind::read_write, QueueKind::kazoo, QueueKind::permit}} {
 }
 
-std::vector<Line> PendingLines::get() {
-  std::vector<Line> result;
-  for (Pending& line : lines_) result.push_back(line.get());
-  std::erase_if(result, [](const Line& line) { return line.empty(); });
+PendingQueues::PendingQueues(const ClientHandle& client, const std::string& directory,
+                             const std::set<QueueKind>& kinds) {
+  for (const QueueKind kind : kinds)
+    if (kind != QueueKind::permit || is_directory_of_permits(directory))
+      queues_.push_back(ask(client, directory, kind));
+}
+
+std::vector<WaitQueue> PendingQueues::get() {
+  std::vector<WaitQueue> result;
+  for (Pending& queue : queues_) result.push_back(queue.get());
+  std::erase_if(result, [](const WaitQueue& queue) { return queue.empty(); });
   return result;
 }
 
-std::vector<Line> read_lines(const ClientHandle& client, const std::string& directory) {
-  return PendingLines{client, directory}.get();
+std::vector<WaitQueue> read_queues(const ClientHandle& client, const std::string& directory) {
+  return PendingQueues{client, directory}.get();
 }
 
-SemaphoreLines read_semaphore(const ClientHandle& client, const std::string& path) {
-  // The permits later: who was let in meanwhile is among them.
-  Line waiting = ask(client, join_path(path, locks_name), LineKind::mutex).get();
+SemaphoreQueues read_semaphore(const ClientHandle& client, const std::string& path) {
+  // The permits are read later: so a client that was admitted meanwhile is among them.
+  WaitQueue waiting = ask(client, join_path(path, locks_name), QueueKind::mutex).get();
   return {ask_permits(client, path).get(), std::move(waiting)};
 }
 
-bool is_held_permit(const SemaphoreLines& semaphore, const Participant& permit) noexcept {
+bool is_held_permit(const SemaphoreQueues& semaphore, const LockParticipant& permit) noexcept {
   if (semaphore.waiting.empty()) return true;
-  const Participant& first = semaphore.waiting.front();
+  const LockParticipant& first = semaphore.waiting.front();
   return permit.session_id != first.session_id || permit.fencing_token < first.fencing_token;
 }
 
-bool keeps_waiting(const Participant& ahead, const Participant& behind) noexcept {
-  return keeps_out({ahead.kind, ahead.sequence}, {behind.kind, behind.sequence});
+bool blocks_waiters(const LockParticipant& ahead, const LockParticipant& behind) noexcept {
+  return blocks({ahead.kind, ahead.sequence}, {behind.kind, behind.sequence});
 }
 
-std::vector<bool> holders(const Line& line) {
+std::vector<bool> holders(const WaitQueue& queue) {
   std::vector<bool> result;
-  // In the order of their numbers: of those who may keep one waiting the first is enough.
+  // The nodes are in the order of their numbers: of those that may block one, looking at the first is enough.
   const auto first_writer =
-      std::ranges::find_if(line, [](const Participant& one) { return one.kind != LockKind::read; });
-  for (auto one = line.begin(); one != line.end(); ++one) {
-    const auto ahead = one->kind == LockKind::read ? first_writer : line.begin();
-    result.push_back(ahead >= one || !keeps_waiting(*ahead, *one));
+      std::ranges::find_if(queue, [](const LockParticipant& one) { return one.kind != LockKind::read; });
+  for (auto one = queue.begin(); one != queue.end(); ++one) {
+    const auto ahead = one->kind == LockKind::read ? first_writer : queue.begin();
+    result.push_back(ahead >= one || !blocks_waiters(*ahead, *one));
   }
   return result;
 }
 
-bool has_session(const Participant& one) noexcept {
+bool has_session(const LockParticipant& one) noexcept {
   const auto owner = static_cast<std::uint64_t>(one.session_id);
   constexpr std::uint64_t container = 0x8000000000000000;
   constexpr std::uint64_t extended = 0xff;  // in the first byte, where a session has its server's number
@@ -120,7 +124,7 @@ std::string to_hexadecimal(std::int64_t number) {
   return text.str();
 }
 
-std::string name_of_client(const Participant& one) {
+std::string name_of_client(const LockParticipant& one) {
   if (!has_session(one)) return "nobody";
   const std::string session = "session " + to_hexadecimal(one.session_id);
   return one.client_id.empty() ? session : one.client_id + " (" + session + ")";

@@ -1,4 +1,4 @@
-// `zklock run` and the process between it and its command.
+// `zklock run`, and the process between it and its command.
 #include "support/catch.hpp"
 #include "support/program_setup.hpp"
 
@@ -9,7 +9,7 @@ using namespace zklock::test;
 
 namespace {
 
-/// The end of what a command's child is, by then its own.
+/// The end of a script whose child moves to a process group of its own.
 constexpr const char* stay = "trap '' TERM; setsid sleep 1000 & echo $! $PPID; wait";
 
 struct Started {
@@ -45,18 +45,18 @@ TEST_CASE_METHOD(ProgramSetup, "when the guard is killed nothing that the comman
     kill_guard_of(program);
     CHECK(is_free());
   }
-  SECTION("with a server of its own, which lives until the lock is given back") {
+  SECTION("with a server of its own, which lives until the lock is released") {
     Program program{{"run", "--dev", path, "--", "sh", "-c", stay}};
     kill_guard_of(program);
   }
 }
 
-TEST_CASE_METHOD(ProgramSetup, "a guard that was stopped and has missed it is told again that its command is to end",
+TEST_CASE_METHOD(ProgramSetup, "a guard that was stopped and has missed the order to end its command is told again",
                  "[faults]") {
   Program program = run({"--revocable", "--session-timeout", "4s"}, "trap '' USR1; echo $PPID; read line");
   const int guard = number_from(program);
   ::kill(guard, SIGSTOP);
-  for (int i = 0; i < 600; ++i) {  // fills the guard's socket, one by one: a signal that is pending is not sent twice
+  for (int i = 0; i < 600; ++i) {  // fills the guard's socket, one by one: a pending signal is not sent twice
     program.signal(SIGUSR1);
     ::poll(nullptr, 0, 1);
   }
@@ -66,7 +66,17 @@ TEST_CASE_METHOD(ProgramSetup, "a guard that was stopped and has missed it is to
   CHECK(program.wait() == 128 + SIGTERM);
 }
 
-TEST_CASE_METHOD(LongSessions, "a signal ends the wait for a server that is silent, and not the command's status",
+TEST_CASE_METHOD(ProgramSetup, "a flood of signals does not hide the command's end", "[faults]") {
+  Program program = run({}, "trap '' TERM; echo ready; read line; exit 7");
+  CHECK(program.line() == "ready");
+  program.end_input();
+  const auto limit = std::chrono::steady_clock::now() + 10s;
+  while (!program.has_ended() && std::chrono::steady_clock::now() < limit) program.signal(SIGTERM);
+  REQUIRE(program.has_ended());
+  CHECK(program.wait() == 7);
+}
+
+TEST_CASE_METHOD(LongSessions, "a signal ends the wait for a silent server, but keeps the command's status",
                  "[faults]") {
   Program program = run({"--session-timeout", "40s"}, "echo $$; read line; exit 7");
   const int command = number_from(program);
@@ -81,7 +91,7 @@ TEST_CASE_METHOD(LongSessions, "a signal ends the wait for a server that is sile
   CHECK(program.errors().find("its session's end will") != std::string::npos);
 }
 
-TEST_CASE_METHOD(ProgramSetup, "Ctrl-C reaches what an ended command has left behind once") {
+TEST_CASE_METHOD(ProgramSetup, "Ctrl-C reaches the processes that an ended command has left behind once") {
   // A shell lets what it puts into the background ignore SIGINT.
   const std::string command =
       "shell=$$ guard=$PPID zklock=$(cut -d\" \" -f4 /proc/$PPID/stat) env --default-signal=INT sh -c '\\''"
@@ -104,7 +114,7 @@ TEST_CASE_METHOD(ProgramSetup, "Ctrl-C reaches what an ended command has left be
       if (line.empty() || line.find("over") != std::string::npos) return "over";
     }
   };
-  ::kill(guard, SIGSTOP);  // so that a shell that hears it twice can tell
+  ::kill(guard, SIGSTOP);  // so that a shell that hears the signal twice shows it
   terminal.say("\x03");
   CHECK(next() == std::string{"heard"});
   ::kill(guard, SIGCONT);

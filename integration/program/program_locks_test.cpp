@@ -1,24 +1,31 @@
-// The command-line program with locks of all kinds: looking at them, holding them, and asking for them.
+// The command-line program with locks of all kinds: it looks at them, holds them, and asks for them.
 #include "support/beside_program.hpp"
 #include "support/catch.hpp"
 
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
-#include <zklock/recipes/revocation.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/revocation.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
 
 using namespace zklock;
 using namespace zklock::test;
 
 TEST_CASE_METHOD(BesideProgram,
-                 "zklock ls shows readers and writers, who holds and who waits, and who has been asked") {
+                 "zklock ls shows readers and writers, holders and waiters, and which holders have been asked") {
   const InterProcessReadWriteLock lock{client, path};
   const Lease one = acquire(lock.read_lock());
   const Lease two = acquire(lock.read_lock());
   Pending<Lease> writer;
   Pending<Lease> reader;
   lock.write_lock().async_acquire(writer.handler());
-  REQUIRE(in_line(3));
+  REQUIRE(queue_length(3));
   lock.read_lock().async_acquire(reader.handler());
-  REQUIRE(in_line(4));
+  REQUIRE(queue_length(4));
   const auto table = rows();
   const std::vector<std::string> header{"POSITION", "STATE", "CLIENT", "COUNT", "SESSION",
                                         "TOKEN",    "AGE",   "KIND",   "NODE"};
@@ -42,22 +49,32 @@ TEST_CASE_METHOD(BesideProgram,
 }
 
 TEST_CASE_METHOD(BesideProgram,
-                 "zklock revoke asks all who hold a lock and nobody else, and waits until they are gone") {
+                 "zklock revoke asks all holders of a lock and no other client, and waits until they are gone") {
   const InterProcessReadWriteLock lock{client, path};
   CHECK(zklock({"revoke", path}).output == "nobody holds " + path + "\n");
   Lease one = acquire(lock.read_lock());
   Lease two = acquire(lock.read_lock());
   Pending<Lease> writer;
   lock.write_lock().async_acquire(writer.handler());
-  REQUIRE(in_line(3));
+  REQUIRE(queue_length(3));
   Pending<> asked_one;
   Pending<> asked_two;
   one.async_wait_revocation(asked_one.handler());
   two.async_wait_revocation(asked_two.handler());
 
   SECTION("one of them by its node") {
-    const ProgramOutcome outcome = zklock({"revoke", two.node_path()});
+    const auto audit = std::filesystem::temp_directory_path() / ("zklock-revoke-" + std::to_string(::getpid()));
+    const ProgramOutcome outcome = zklock({"revoke", two.node_path(), "--audit", audit.string()});
     CHECK(outcome.status == 0);
+    std::string record;
+    std::getline(std::ifstream{audit}, record);
+    std::filesystem::remove(audit);
+    for (const std::string& part : std::vector<std::string>{
+             R"("event.action":"lock.revoke","event.outcome":"success")", R"("zklock.asked_by":"zklock revoke")",
+             R"("user.name":")", R"("zklock.fencing_token":)" + std::to_string(two.fencing_token())}) {
+      INFO(part);
+      CHECK(record.find(part) != std::string::npos);
+    }
     CHECK(outcome.output.starts_with("asked " + client.client_id() + " (session 0x"));
     CHECK(outcome.says(" to give back " + two.node_path() + "\n"));
     CHECK_FALSE(std::get<0>(asked_two.get()));
@@ -82,7 +99,7 @@ TEST_CASE_METHOD(BesideProgram,
   }
 }
 
-TEST_CASE_METHOD(BesideProgram, "zklock revoke writes to no node that no client has made to stand in line") {
+TEST_CASE_METHOD(BesideProgram, "zklock revoke writes only to nodes that a client has made for a wait queue") {
   const auto data_of = [&](const std::string& name) {
     return std::get<1>(outcome_of_operation<DataResult>(
                            [&](auto token) { session.async_get_data(path + "/" + name, std::move(token)); }))
@@ -98,8 +115,7 @@ TEST_CASE_METHOD(BesideProgram, "zklock revoke writes to no node that no client 
   CHECK(data_of("settings") == "mine");
 }
 
-TEST_CASE_METHOD(BesideProgram,
-                 "zklock run --revocable ends its command when it is asked to, and gives the lock back") {
+TEST_CASE_METHOD(BesideProgram, "zklock run --revocable ends its command when it is asked to, and releases the lock") {
   Program obeys = run({"--revocable"}, "trap 'echo ending; exit 9' TERM; ");
   static_cast<void>(obeys.line());
   const ProgramOutcome outcome = zklock({"revoke", path, "--wait", "20s"});
@@ -107,7 +123,7 @@ TEST_CASE_METHOD(BesideProgram,
   CHECK(obeys.error_line() == "zklock: somebody asks for " + path + ": ending the command");
   CHECK(obeys.wait() == 9);
   CHECK(obeys.rest() == "ending\n");
-  CHECK(in_line(0));
+  CHECK(queue_length(0));
 
   Program deaf = run({"--revocable", "--kill-after", "100ms"}, "trap '' TERM; ");
   static_cast<void>(deaf.line());
@@ -128,10 +144,10 @@ TEST_CASE_METHOD(BesideProgram, "zklock run --shared runs beside other readers, 
   Program two = run({"--shared"});
   static_cast<void>(two.line());
   Program writer = run({"--exclusive"});
-  REQUIRE(in_line(3));
+  REQUIRE(queue_length(3));
   CHECK(rows()[3][1] == "waiting");
   CHECK(zklock({"run", path, "--shared", "--timeout", "0s", "--", "true"}).status == exit_status::not_acquired);
-  CHECK(zklock({"run", path, "--timeout", "0s", "--", "true"}).status == 0);  // a mutex is another line
+  CHECK(zklock({"run", path, "--timeout", "0s", "--", "true"}).status == 0);  // a mutex has another wait queue
   one.end_input();
   two.end_input();
   static_cast<void>(writer.line());
@@ -142,16 +158,16 @@ TEST_CASE_METHOD(BesideProgram, "zklock run --shared runs beside other readers, 
 }
 
 TEST_CASE_METHOD(BesideProgram,
-                 "zklock run --permits runs as many together, ls and revoke show and ask those who hold one") {
+                 "zklock run --permits runs as many together, and ls and revoke show and ask the holders") {
   Program one = run({"--permits", "2", "--revocable"});
   static_cast<void>(one.line());
   Program two = run({"--permits", "2"});
   static_cast<void>(two.line());
   CHECK(zklock({"run", path, "--permits", "2", "--timeout", "0s", "--session-timeout", "1s", "--", "true"}).status ==
         exit_status::not_acquired);
-  REQUIRE(in_line(2));
+  REQUIRE(queue_length(2));
   Program three = run({"--permits", "2"});
-  REQUIRE(in_line(4));  // with a place in line, and a node among the permits that is none yet
+  REQUIRE(queue_length(4));  // with a queue node, and a node among the permits that is none yet
   const auto table = rows();
   const auto row_is = [&](std::size_t row, const std::string& state, const std::string& kind) {
     return table[row][0] == std::to_string(row) && table[row][1] == state && table[row][7] == kind;

@@ -1,10 +1,10 @@
-// What the program shows of many locks, of locks of other makes, and of odd names.
+// What the program shows of many locks, of other libraries' locks, and of odd names.
 #include "support/catch.hpp"
 #include "support/operations.hpp"
 #include "support/program_setup.hpp"
 
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
-#include <zklock/recipes/inter_process_semaphore.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore.hpp>
 
 #include <iterator>
 
@@ -23,7 +23,7 @@ struct Fixture {
     Program program{std::move(words), {"ZKLOCK_CONNECT=" + server.connect_string()}};
     return outcome_of(program);
   }
-  [[nodiscard]] bool is_in_line(const std::string& directory, std::size_t number) const {
+  [[nodiscard]] bool is_enqueued(const std::string& directory, std::size_t number) const {
     return eventually([&] { return children_of(session, directory).size() == number; });
   }
   /// The table's rows, each in its words.
@@ -43,7 +43,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "zklock ls of a node above locks shows a line for each") {
+TEST_CASE_METHOD(Fixture, "zklock ls of a node above several locks shows a line for each lock") {
   const InterProcessMutex mutex{client, path + "/nightly"};
   const InterProcessReadWriteLock prices{client, path + "/deep/prices"};
   const InterProcessMutex kazoos{client, path + "/kazoos", LockNaming::kazoo};
@@ -59,9 +59,9 @@ TEST_CASE_METHOD(Fixture, "zklock ls of a node above locks shows a line for each
   mutex.async_acquire(next.handler());
   prices.write_lock().async_acquire(writer.handler());
   licences.async_acquire(permit.handler());
-  REQUIRE(is_in_line(path + "/nightly", 2));
-  REQUIRE(is_in_line(path + "/deep/prices", 3));
-  REQUIRE(is_in_line(path + "/licences/leases", 3));
+  REQUIRE(is_enqueued(path + "/nightly", 2));
+  REQUIRE(is_enqueued(path + "/deep/prices", 3));
+  REQUIRE(is_enqueued(path + "/licences/leases", 3));
   const ProgramOutcome outcome = zklock({"ls", path});
   CHECK(outcome.status == 0);
   const auto table = rows(outcome);
@@ -82,11 +82,12 @@ TEST_CASE_METHOD(Fixture, "zklock ls of a node above locks shows a line for each
   CHECK(zklock({"ls", path + "/nightly"}).output.starts_with("POSITION"));
 }
 
-TEST_CASE_METHOD(Fixture, "zklock ls says where there is no node, where no lock, and how many permits a node keeps") {
+TEST_CASE_METHOD(Fixture,
+                 "zklock ls says that there is no node, that there is no lock, or how many permits a node keeps") {
   const ProgramOutcome missing = zklock({"ls", path});
   CHECK(missing.status == 0);
   CHECK(missing.complains("there is no node " + path));
-  make(path, CreateMode::persistent, "mine");  // four bytes, and has a child
+  make(path, CreateMode::persistent, "mine");  // four bytes, and the node has a child
   make(path + "/settings", CreateMode::persistent, "on");
   const ProgramOutcome nothing = zklock({"ls", path, "--json"});
   CHECK(nothing.output == "[]\n");
@@ -100,12 +101,12 @@ TEST_CASE_METHOD(Fixture, "zklock ls says where there is no node, where no lock,
         R"([{"path":")" + path + R"(/number","kind":"shared-permits","permits":300}])" + "\n");
 }
 
-TEST_CASE_METHOD(Fixture, "zklock ls and revoke know who holds a lock under Kazoo's names") {
+TEST_CASE_METHOD(Fixture, "zklock ls and revoke know the holder of a lock under Kazoo's names") {
   const InterProcessReadWriteLock lock{client, path, LockNaming::kazoo};
   Lease reading = acquire(lock.read_lock());
   Pending<Lease> writing;
   lock.write_lock().async_acquire(writing.handler());
-  REQUIRE(is_in_line(path, 2));
+  REQUIRE(is_enqueued(path, 2));
   const auto table = rows(zklock({"ls", path}));
   REQUIRE(table.size() == 3);
   CHECK(table[1][1] == "holder");
@@ -117,7 +118,27 @@ TEST_CASE_METHOD(Fixture, "zklock ls and revoke know who holds a lock under Kazo
   CHECK(zklock({"revoke", reading.node_path()}).says("to give back " + reading.node_path() + "\n"));
 }
 
-TEST_CASE_METHOD(Fixture, "the program prints no name raw that does not show as what it is") {
+TEST_CASE_METHOD(Fixture, "zklock doctor finds a deadlock, a stuck queue and mixed locks under Kazoo's names") {
+  const Client other = make_client(server);
+  const InterProcessMutex mutex{client, path + "/a", LockNaming::kazoo};
+  const InterProcessMutex theirs{other, path + "/b", LockNaming::kazoo};
+  const Lease held = acquire(mutex);
+  const Lease held_by_other = acquire(theirs);
+  Pending<Lease> waiting;
+  InterProcessMutex{other, path + "/a", LockNaming::kazoo}.async_acquire(waiting.handler());
+  REQUIRE(is_enqueued(path + "/a", 2));
+  CHECK(zklock({"doctor", path, "--wait", "10ms"}).status == 0);
+  CHECK(zklock({"doctor", path, "--wait", "10ms", "--stuck-after", "0"}).says("problem: stuck: " + path + "/a"));
+  Pending<Lease> circle;
+  InterProcessMutex{client, path + "/b", LockNaming::kazoo}.async_acquire(circle.handler());
+  REQUIRE(is_enqueued(path + "/b", 2));
+  CHECK(zklock({"doctor", path, "--wait", "0"}).says("problem: deadlock: "));
+  const InterProcessMutex mixed{client, path + "/a"};
+  const Lease another = acquire(mixed);
+  CHECK(zklock({"doctor", path, "--wait", "0"}).says("problem: mixed-locks: " + path + "/a\n"));
+}
+
+TEST_CASE_METHOD(Fixture, "the program prints no name raw that would not display as itself") {
   const std::string odd = "a\xE2\x80\xAEtxt";
   const std::string raw = "\xE2\x80\xAE";
   const InterProcessMutex mutex{client, path + "/" + odd};
@@ -156,15 +177,15 @@ TEST_CASE_METHOD(Fixture, "zklock doctor finds locks on one path that do not exc
   CHECK(outcome.says("write held by " + other.client_id()));
 }
 
-TEST_CASE_METHOD(Fixture, "zklock doctor counts all who wait, and only those who have waited for long") {
+TEST_CASE_METHOD(Fixture, "zklock doctor counts all waiters, but only those that have waited for long") {
   const InterProcessReadWriteLock lock{client, path};
   const Lease reading = acquire(lock.read_lock());
   Pending<Lease> writer;
   Pending<Lease> readers[2];
   lock.write_lock().async_acquire(writer.handler());
-  REQUIRE(is_in_line(path, 2));
+  REQUIRE(is_enqueued(path, 2));
   for (auto& reader : readers) lock.read_lock().async_acquire(reader.handler());
-  REQUIRE(is_in_line(path, 4));
+  REQUIRE(is_enqueued(path, 4));
   CHECK(zklock({"doctor", path, "--wait", "10ms"}).status == 0);
   const ProgramOutcome outcome = zklock({"doctor", path, "--wait", "10ms", "--stuck-after", "0"});
   CHECK(outcome.status == exit_status::found);

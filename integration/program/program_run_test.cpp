@@ -25,7 +25,7 @@ TEST_CASE_METHOD(ProgramSetup, "zklock run holds the lock until all that its com
 }
 
 TEST_CASE_METHOD(ProgramSetup,
-                 "SIGTERM to zklock run ends all that its command has started, SIGUSR1 is the command's") {
+                 "SIGTERM to zklock run ends all that its command has started, SIGUSR1 goes to the command") {
   // With setsid: in a process group of its own.
   Program program = run({}, "trap 'echo heard' USR1; setsid sleep 1000 & echo $!; while :; do wait; done");
   const int child = number_from(program);
@@ -37,7 +37,7 @@ TEST_CASE_METHOD(ProgramSetup,
   CHECK(is_dead(child));
 }
 
-TEST_CASE_METHOD(ProgramSetup, "nothing that a command has started outlives the lock, nor zklock run", "[faults]") {
+TEST_CASE_METHOD(ProgramSetup, "nothing that a command has started outlives the lock or zklock run", "[faults]") {
   const std::string script = "trap '' TERM; setsid sleep 1000 & echo $!; wait";
   {
     Program program = run({"--session-timeout", "1s"}, script);
@@ -50,7 +50,7 @@ TEST_CASE_METHOD(ProgramSetup, "nothing that a command has started outlives the 
   const int child = number_from(program);
   server.pause();
   CHECK(eventually([&] { return is_dead(child); }));
-  server.resume();  // else it tries for long to give the lock back
+  server.resume();  // else it tries to release the lock for long
   CHECK(program.wait() == exit_status::lock_lost);
 }
 
@@ -75,7 +75,7 @@ TEST_CASE_METHOD(ProgramSetup, "zklock run passes on the status of a command tha
   CHECK(program.errors().find("its session's end will") != std::string::npos);
 }
 
-TEST_CASE_METHOD(ProgramSetup, "zklock run says that its lock was lost when somebody has deleted its node",
+TEST_CASE_METHOD(ProgramSetup, "zklock run says that its lock was lost when another client has deleted its node",
                  "[faults]") {
   const Client client = make_client(server);
   Program program = run({}, "echo $$; read line; exit 7");
@@ -93,14 +93,15 @@ struct LongSessions : ProgramSetup {
 
 }  // namespace
 
-TEST_CASE_METHOD(LongSessions, "zklock run tells of a session that the server ends long before its time", "[faults]") {
+TEST_CASE_METHOD(LongSessions, "zklock run reports a session that the server ends long before its timeout",
+                 "[faults]") {
   Program program = run({"--session-timeout", "40s"}, "trap 'exit 0' TERM; echo $$; while :; do sleep 1; done");
   const int command = number_from(program);
   server.kill();  // and an operator restores older data
   std::filesystem::remove_all(server.directory() / "data" / "version-2");
   server.start();
   const Client client = make_client(server);
-  // A server that is behind what a client has seen would refuse it.
+  // A server that is behind what a client has seen would refuse the client.
   for (int i = 0; i < 20; ++i) REQUIRE_FALSE(create(client, "/node-" + std::to_string(i)));
   CHECK(program.wait() == exit_status::lock_lost);
   CHECK(is_dead(command));
@@ -135,7 +136,7 @@ TEST_CASE_METHOD(ProgramSetup, "zklock takes credentials from the command line, 
   CHECK_FALSE(wrong.complains("hush"));
 }
 
-TEST_CASE("zklock refuses numbers and durations in a line that one can read") {
+TEST_CASE("zklock refuses bad numbers and durations in a readable line") {
   const auto errors = [](const std::vector<std::string>& more) {
     std::vector<std::string> words{"run", "/a", "--connect", "x:1"};
     words.insert(words.end(), more.begin(), more.end());

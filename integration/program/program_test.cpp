@@ -39,7 +39,7 @@ Holder holder_of(Program& program) {
   return holder;
 }
 
-/// Gone, or dead and not reaped yet by whoever has inherited it.
+/// The process is gone, or has ended and was not yet reaped by the process that has inherited it.
 bool is_dead(int pid) {
   std::ifstream stat{"/proc/" + std::to_string(pid) + "/stat"};
   std::string text;
@@ -80,7 +80,7 @@ int status_of(std::vector<std::string> arguments, std::vector<std::string> envir
 
 }  // namespace
 
-TEST_CASE("zklock run: two queue, ls shows both, and killing the first lets the second run and its command die") {
+TEST_CASE("two zklock runs queue, ls shows both, and killing the first ends its command and lets the second run") {
   const Setup setup;
   Program first = setup.run(words({"--session-timeout", "1s"}, command()));
   const Holder alice = holder_of(first);
@@ -139,7 +139,7 @@ TEST_CASE("zklock explains a wrong command line") {
   }
 }
 
-TEST_CASE("zklock run gives up in time, and leaves the line when interrupted") {
+TEST_CASE("zklock run gives up in time, and leaves the wait queue when interrupted") {
   const Setup setup;
   Program holder = setup.run(command());
   static_cast<void>(holder_of(holder));
@@ -183,7 +183,7 @@ TEST_CASE("zklock run ends a command that has lost its lock, with SIGKILL if it 
   const Holder first = holder_of(polite);
   setup.server().pause();
   CHECK(eventually([&] { return is_dead(first.pid); }));
-  setup.server().resume();  // else it tries for long to give the lock back
+  setup.server().resume();  // else it tries to release the lock for long
   CHECK(polite.wait() == lock_lost);
   const std::string reason = polite.errors();
   CHECK(reason.find("is lost with its session") != std::string::npos);
@@ -197,7 +197,7 @@ TEST_CASE("zklock run ends a command that has lost its lock, with SIGKILL if it 
   CHECK(deaf.errors().find("killing it") != std::string::npos);
 }
 
-TEST_CASE("zklock run --dev brings a server, whose connect string its command gets") {
+TEST_CASE("zklock run --dev starts a server, and its command gets the connect string") {
   Program program{{"run", "--dev", "/a", "--", ZKLOCK_PROGRAM, "ls", "/a", "--json"}};
   const std::string json = program.rest();
   CHECK(program.wait() == 0);

@@ -1,4 +1,4 @@
-// Durations, as one writes them on a command line.
+// Durations, as they are written on a command line.
 #include "duration.hpp"
 
 #include "support/catch.hpp"
@@ -36,7 +36,7 @@ TEST_CASE("a duration is a number and a unit, or 0") {
   }
 }
 
-TEST_CASE("what is no duration of whole milliseconds and up to a year is refused") {
+TEST_CASE("a text that is no duration of whole milliseconds up to a year is refused") {
   for (const char* text : {"",
                            "5",
                            "s",

@@ -1,4 +1,4 @@
-// Text of others, for a terminal and as JSON.
+// Text from others, for a terminal and as JSON.
 #include "printable.hpp"
 
 #include "support/catch.hpp"
@@ -7,7 +7,7 @@
 
 using namespace zklock::tools;
 
-TEST_CASE("text that does not show as what it is is printed escaped") {
+TEST_CASE("text that would not display as itself is printed escaped") {
   struct Row {
     std::string text;
     std::string printed;

@@ -1,0 +1,4 @@
+import { h } from "preact";
+import htm from "htm";
+
+export const html = htm.bind(h);
