@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// How often somebody was let in, by the register's log as it grows.
+/// Counts how often the register has let a user in, by its log as the log grows.
 class Tally {
  public:
   explicit Tally(const std::filesystem::path& log) : file_{log} {}
@@ -41,7 +41,7 @@ void make_marks(const Cluster& cluster) {
   if (std::get<0>(made)) throw boost::system::system_error{std::get<0>(made), marks};
 }
 
-/// A server that has ended by itself, or left the others, as 3.8.0 sometimes does, comes back first.
+/// A server that has ended by itself, or has left the others, as 3.8.0 sometimes does, has to come back first.
 std::int64_t count_at(Cluster& cluster, std::size_t server, const char* what) {
   for (int tries_left = 3;;) {
     try {
@@ -54,7 +54,8 @@ std::int64_t count_at(Cluster& cluster, std::size_t server, const char* what) {
   }
 }
 
-/// Once everybody is at rest and still connected: what is left at the servers. They get some time to clean up.
+/// Notes what is left at the servers, once all users are at rest and still connected. The servers get some time to
+/// clean up.
 void take_census(Cluster& cluster, const Log& log) {
   for (const char* what : {"zk_watch_count", "zk_ephemerals_count"})
     for (std::size_t i = 0; i < cluster.size(); ++i) {
@@ -74,7 +75,7 @@ class Campaign {
                    FleetOptions{options_.workers, options_.users, options_.seed, options_.session_timeout,
                                 options_.long_stays, options_.directory},
                    port_);
-    // Four lanes; what a fault takes itself is about as long as the rest between two.
+    // Four lanes. A fault takes about as long as the rest between two faults.
     Nemesis nemesis{cluster_,
                     *fleet_,
                     log_,

@@ -1,4 +1,4 @@
-// A run of the campaign: faults and lock users for a while.
+// A run of the campaign: faults and lock users for a limited time.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@ namespace zklock::chaos {
 
 struct CampaignOptions {
   std::chrono::seconds longest{200};
-  /// It ends sooner, once there have been so many of both.
+  /// The run ends sooner, once there have been this many of both.
   std::int64_t acquisitions = 20'000;
   int faults = 100;
   std::uint64_t seed = 1;
@@ -20,7 +20,7 @@ struct CampaignOptions {
   int users = 6;
   std::chrono::milliseconds session_timeout{2'000};
   std::uint64_t long_stays = 3;  ///< see WorkerOptions
-  /// Where the logs go.
+  /// The directory of the logs.
   std::filesystem::path directory{};
 };
 
@@ -30,7 +30,7 @@ struct CampaignOutcome {
 };
 
 /// Prints a line a second. Afterwards the directory has what the judge needs: the logs of the workers, of the register
-/// and of the faults, and the servers' transaction logs. Throws std::exception when the run is worth nothing.
+/// and of the faults, and the servers' transaction logs. Throws std::exception when the run is not valid.
 CampaignOutcome run_campaign(const CampaignOptions& options);
 
 }  // namespace zklock::chaos

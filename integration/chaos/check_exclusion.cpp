@@ -1,4 +1,4 @@
-// I1 to I5: who may hold a lock when, by the servers' transactions.
+// I1 to I5: which client may hold a lock when, by the servers' transactions.
 #include "judge.hpp"
 #include "layout.hpp"
 #include "register.hpp"
@@ -11,43 +11,44 @@
 namespace zklock::chaos {
 namespace {
 
-/// Of the same client, and given back by the time of the grant: its delete is on the wire, and whoever follows it on the
-/// same session may go ahead.
-bool is_released_sibling(const Evidence& evidence, const Node& own, std::int64_t other, std::int64_t granted_at) {
+/// Whether the other node is one of the same client that was released by the time of the grant. Its delete is on the
+/// wire then, and its successor on the same session may go ahead.
+bool is_released_local_waiter(const Evidence& evidence, const Node& own, std::int64_t other, std::int64_t granted_at) {
   const Node* ahead = evidence.history.find(other);
   if (!ahead || ahead->session != own.session) return false;
   if (const auto hold = evidence.holds.find(other); hold != evidence.holds.end())
     return hold->second.releasing_at != 0 && hold->second.releasing_at <= granted_at;
   if (own.place.kind == LockKind::permit) return false;
-  // Never granted: it has left the line. Its user may say so a little later; or never, where its attempt starts over.
+  // Never granted: it has left the wait queue. Its user may say so a little later, or never if its attempt starts over.
   const int process = evidence.process_of(own);
-  const std::int64_t patience = evidence.bounds.tolerance.count();
-  const std::int64_t limit = evidence.after_stops(process, granted_at, granted_at + patience, patience);
+  const std::int64_t tolerance = evidence.bounds.tolerance.count();
+  const std::int64_t limit = evidence.after_stops(process, granted_at, granted_at + tolerance, tolerance);
   const auto makers = evidence.makers_of(*ahead);
   const auto may_have_left = [&](const Attempt* each) { return each->kind == "several" || each->when.end <= limit; };
   return makers.empty() || std::ranges::any_of(makers, may_have_left) || evidence.killed_at(process) <= limit ||
          evidence.lost_link(process, {ahead->created_at, limit});
 }
 
-/// The directory of the lock that a node belongs to: a semaphore's has "leases" in between.
+/// Whether a node belongs to the lock of that directory. A semaphore has "leases" in between.
 bool belongs_to(const Node& node, const std::string& lock) {
   return node.line == lock || node.line == lock + "/leases";
 }
 
 std::int64_t ticks(std::chrono::microseconds time) { return time.count(); }
 
-/// Until when the user of the node has to be told that the node is gone: at once when its time has run out, since the
-/// lease's had to run out before; else when it can hear of it.
-std::int64_t latest_news(const Evidence& evidence, const Node& node, int process) {
+/// The time by which the user of the node has to be told that the node is gone. That is at once when the session has
+/// timed out, since the lease had to end before; otherwise it is when the user can hear of it.
+std::int64_t latest_notice(const Evidence& evidence, const Node& node, int process) {
   const bool by_its_time = node.end == Node::End::with_session && !evidence.ended_sessions.contains(node.session);
-  const std::int64_t patience =
+  const std::int64_t tolerance =
       ticks(evidence.bounds.tolerance) + (by_its_time ? 0 : ticks(evidence.bounds.session_timeout));
   const std::int64_t before = node.removed_at - ticks(evidence.bounds.session_timeout);
-  return evidence.after_stops(process, before, node.removed_at + patience, patience);  // who is stopped hears it then
+  return evidence.after_stops(process, before, node.removed_at + tolerance, tolerance);  // a stopped user hears it then
 }
 
-/// Two are inside who must not be: whether one of them has an excuse. Its session has ended, and it has left, or was
-/// told, as soon as it could know; or an operator has deleted its node. Either had happened by then.
+/// Whether one of two users that are inside together, but must not be, has an excuse. Either its session has ended, and
+/// the user has left, or was told, as soon as it could know; or an operator has deleted its node. The session or the
+/// node must have ended by then.
 bool is_excused(const Evidence& evidence, const Record& visit, std::int64_t together_at, std::int64_t left_at) {
   const Node* node = evidence.history.find(evidence.node_of(visit));
   if (!node || node->removed_at > together_at + ticks(evidence.bounds.clocks)) return false;
@@ -57,7 +58,7 @@ bool is_excused(const Evidence& evidence, const Record& visit, std::int64_t toge
   std::int64_t gone_at = left_at;
   if (hold != evidence.holds.end() && hold->second.lost_at != 0) gone_at = std::min(gone_at, hold->second.lost_at);
   return gone_at <=
-         std::max(together_at + ticks(evidence.bounds.tolerance), latest_news(evidence, *node, visit.process));
+         std::max(together_at + ticks(evidence.bounds.tolerance), latest_notice(evidence, *node, visit.process));
 }
 
 }  // namespace
@@ -105,7 +106,7 @@ std::vector<Violation> check_overlaps(const Evidence& evidence) {
     const auto is_alone = [](const Record& visit) { return Share{static_cast<int>(visit.number)} == Share::alone; };
     const bool is_permit = Share{static_cast<int>(each.number)} == Share::permit;
     const std::size_t fine = is_permit ? permits_of(each.lock) : 1;
-    std::vector<std::int64_t> tokens;  // of those who are there by rights, or without an excuse
+    std::vector<std::int64_t> tokens;  // of the users that are inside rightly, or without an excuse
     const auto count = [&](const Record& visit) {
       if (!is_excused(evidence, visit, each.at, left_at(visit.token))) tokens.push_back(visit.token);
     };
@@ -130,9 +131,9 @@ std::vector<Violation> check_grants(const Evidence& evidence) {
     const std::int64_t granted_at = hold == evidence.holds.end() ? evidence.ends_at : hold->second.granted.at;
     std::vector<std::int64_t> tokens{node.created};
     for (const std::int64_t other : against)
-      if (!is_released_sibling(evidence, node, other, granted_at)) tokens.push_back(other);
+      if (!is_released_local_waiter(evidence, node, other, granted_at)) tokens.push_back(other);
     const std::size_t fine = node.place.kind == LockKind::permit ? permits_of(node.line) : 1;
-    const bool is_new = tokens.size() > fine && guilty.insert(node.created).second;  // one may have marked it often
+    const bool is_new = tokens.size() > fine && guilty.insert(node.created).second;  // its user may mark it often
     if (is_new) found.push_back({what, std::move(tokens)});
   };
   for (const Mark& mark : evidence.history.marks())
@@ -142,11 +143,12 @@ std::vector<Violation> check_grants(const Evidence& evidence) {
     const Node* node = evidence.history.find(token);
     if (!node || node->place.kind == LockKind::permit) continue;
     const std::int64_t at = hold.granted.at + ticks(evidence.bounds.clocks);
-    // Whose node an operator has deleted while it waited may be granted the lock without another look at the line, and
-    // hears of it then (docs/guarantees.md).
+    // A waiter whose node an operator has deleted may be granted the lock without another look at the wait queue. It
+    // hears of the delete then (docs/guarantees.md).
     const bool was_deleted = node->end == Node::End::by_another && node->removed_at <= at;
     if (!was_deleted)
-      judge(*node, evidence.history.kept_out_by(*node, at), "a lock was granted to one who was not first in line yet");
+      judge(*node, evidence.history.kept_out_by(*node, at),
+            "a lock was granted to one who was not first in the queue yet");
   }
   return found;
 }
@@ -158,7 +160,7 @@ std::vector<Violation> check_losses(const Evidence& evidence) {
     if (!node || node->end == Node::End::none || node->end == Node::End::by_owner) continue;
     const int process = hold.granted.process;
     const bool gave_back_before = hold.released_at != 0 && hold.released_at <= node->removed_at;
-    // If the answer to the delete was lost with the link, nobody can tell whose delete it was.
+    // If the reply to the delete was lost with the link, it is unknown whose delete it was.
     const bool is_unknown = node->end == Node::End::by_another && hold.left_at != 0 &&
                             evidence.lost_link(process, {hold.left_at, hold.released_at});
     if (hold.released_with == "ok" && !gave_back_before && !is_unknown)
@@ -166,7 +168,7 @@ std::vector<Violation> check_losses(const Evidence& evidence) {
     if (hold.listens_at == 0 || hold.listens_at > node->removed_at || gave_back_before) continue;
     std::int64_t told = hold.lost_at != 0 ? hold.lost_at : INT64_MAX;
     if (hold.released_at != 0) told = std::min(told, hold.released_at);
-    const std::int64_t limit = latest_news(evidence, *node, process);
+    const std::int64_t limit = latest_notice(evidence, *node, process);
     if (told > limit && evidence.killed_at(process) > limit)
       found.push_back({told == INT64_MAX
                            ? "nobody was told that a lock was lost"
@@ -185,11 +187,11 @@ std::vector<Violation> check_order(const Evidence& evidence) {
     const Node* node = evidence.history.find(mark.token);
     if (!node || node->place.kind == LockKind::permit) continue;
     auto& before = served[{node->line, node->incarnation}];
-    // Most are in order: the last of each kind are enough to see who is not.
+    // Most marks are in order: the last 64 are enough to find a node that was overtaken.
     for (auto other = before.rbegin(); other != before.rend() && other - before.rbegin() < 64; ++other) {
       const bool both_read = (*other)->place.kind == LockKind::read && node->place.kind == LockKind::read;
       if (both_read || (*other)->place.sequence <= node->place.sequence) continue;
-      found.push_back({"somebody was overtaken in line", {node->created, (*other)->created}});
+      found.push_back({"somebody was overtaken in the queue", {node->created, (*other)->created}});
       break;
     }
     before.push_back(node);

@@ -1,4 +1,4 @@
-// I6 and I7, but for refusals (check_refusals.cpp): everything comes to its end, once and in time.
+// I6 and I7, without refusals (check_refusals.cpp): each operation comes to its end, once and in time.
 #include "judge.hpp"
 
 #include <algorithm>
@@ -46,17 +46,17 @@ std::map<Key, Operation> operations_of(const Evidence& evidence) {
   return all;
 }
 
-/// By when it has to have its outcome, and its end, whatever is wrong. Who has no limit may be kept out by others for
-/// long; whether it was its turn is another question (check_refusals.cpp).
+/// The time by which the operation must have its outcome, and its end, whatever fails. Others may keep an operation
+/// without a limit waiting for long; whether it was its turn is another question (check_refusals.cpp).
 std::int64_t due_at(const Bounds& bounds, const Operation& operation) {
-  const std::int64_t patience = bounds.troubled_hand_over.count();
-  if (operation.outcomes > 0) return operation.last_at + bounds.one_try.count() + patience;
+  const std::int64_t tolerance = bounds.troubled_handoff.count();
+  if (operation.outcomes > 0) return operation.last_at + bounds.one_try.count() + tolerance;
   if (!operation.invoked || operation.invoked->limit < 0) return INT64_MAX;
-  return operation.invoked->at + longest_try(bounds, *operation.invoked).count() + patience;
+  return operation.invoked->at + longest_try(bounds, *operation.invoked).count() + tolerance;
 }
 
-/// Since when an operation was first in line: in all of its lines, if it waited for several locks as one.
-std::map<Key, std::int64_t> first_in_line(const Evidence& evidence) {
+/// Since when an operation was first in its wait queue: in all of its queues, if it waited for several locks as one.
+std::map<Key, std::int64_t> first_in_queue(const Evidence& evidence) {
   std::map<Key, std::int64_t> all;
   for (const auto& [token, hold] : evidence.holds)
     if (const Node* node = evidence.history.find(token); node && node->became_first_at >= 0) {
@@ -66,10 +66,10 @@ std::map<Key, std::int64_t> first_in_line(const Evidence& evidence) {
   return all;
 }
 
-/// When those who waited, and were kept out by nobody any more, were not granted yet.
-std::vector<std::pair<Interval, const Hold*>> hand_overs(const Evidence& evidence) {
+/// The times in which no node blocked a waiter any more and it was not yet granted.
+std::vector<std::pair<Interval, const Hold*>> handoffs(const Evidence& evidence) {
   std::vector<std::pair<Interval, const Hold*>> all;
-  const auto since = first_in_line(evidence);
+  const auto since = first_in_queue(evidence);
   for (const auto& [token, hold] : evidence.holds)
     if (const auto first = since.find(key_of(hold.granted)); first != since.end() && first->second < hold.granted.at)
       all.emplace_back(Interval{first->second, hold.granted.at}, &hold);
@@ -82,18 +82,18 @@ std::int64_t length_of(const Evidence& evidence, const Interval& when, int proce
 
 }  // namespace
 
-double longest_hand_over(const Evidence& evidence) {
+double longest_handoff(const Evidence& evidence) {
   std::int64_t longest = 0;
-  for (const auto& [wait, hold] : hand_overs(evidence))
+  for (const auto& [wait, hold] : handoffs(evidence))
     if (evidence.is_quiet(wait, hold->granted.process)) longest = std::max(longest, wait.end - wait.begin);
   return static_cast<double>(longest) / 1'000;
 }
 
 std::vector<Violation> check_liveness(const Evidence& evidence) {
   std::vector<Violation> found;
-  for (const auto& [wait, hold] : hand_overs(evidence)) {
+  for (const auto& [wait, hold] : handoffs(evidence)) {
     if (evidence.is_too_long(hold->granted.process, wait))
-      found.push_back({"the first in line waited for " + std::to_string((wait.end - wait.begin) / 1'000) + " ms",
+      found.push_back({"the first in the queue waited for " + std::to_string((wait.end - wait.begin) / 1'000) + " ms",
                        {evidence.node_of(hold->granted)},
                        hold->granted.process,
                        hold->granted.operation,

@@ -1,4 +1,4 @@
-// I6: nobody is turned away whose turn it was.
+// I6: no waiter whose turn it was is refused.
 #include "judge.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace zklock::chaos {
 namespace {
 
-/// The line of those who want permits of a semaphore: its first makes nodes among the leases.
+/// The wait queue of the clients that want permits of a semaphore. The first of them makes nodes among the leases.
 bool is_before_permits(const Node& node) { return node.line.ends_with("/locks"); }
 
 std::string leases_behind(const Node& node) {
@@ -20,7 +20,7 @@ std::string leases_behind(const Node& node) {
 
 using Key = std::pair<std::int64_t, std::string>;
 
-/// When each session has made nodes in each line.
+/// When each session has made nodes in each wait queue.
 std::map<Key, std::vector<std::int64_t>> creations_of(const Evidence& evidence) {
   std::map<Key, std::vector<std::int64_t>> all;
   for (const auto& [token, node] : evidence.history.nodes()) all[{node.session, node.line}].push_back(node.created_at);
@@ -36,7 +36,7 @@ std::vector<Violation> find_passed_over(const Evidence& evidence) {
     const int process = evidence.process_of(node);
     if (node.became_first_at < 0 || evidence.holds.contains(token)) continue;
     const auto makers = evidence.makers_of(node);
-    // Who takes several locks as one may have the first of them, and wait for the other.
+    // An acquire of several locks as one may have the first of them, and wait for the other.
     const bool may_have_it = node.place.kind == LockKind::mutex &&
                              std::ranges::any_of(makers, [](const Attempt* each) { return each->kind == "several"; });
     if (makers.empty() || may_have_it) continue;
@@ -58,10 +58,11 @@ std::vector<Violation> find_passed_over(const Evidence& evidence) {
   return found;
 }
 
-/// A waiter without a limit is granted in the end, so those with one tell whether a kind is served. Where a kind is not
-/// served at all its users wait, and ask no more: its grants are compared with those of the others, too.
+/// A waiter without a limit is granted in the end, so the waiters with a limit show whether a kind is served. If a kind
+/// is not served at all, its users wait and ask no more. Its grants are therefore compared with those of the other
+/// kinds, too.
 std::vector<Violation> find_starved(const Evidence& evidence) {
-  constexpr std::int64_t enough = 200;  // to tell a share by
+  constexpr std::int64_t enough = 200;  // so many tell a share
   const auto tallies = tally_by_kind(evidence);
   double mean = 0;
   for (const auto& [kind, tally] : tallies)
@@ -81,7 +82,7 @@ std::vector<Violation> find_starved(const Evidence& evidence) {
 }
 
 std::map<std::string, Tally> tally_by_kind(const Evidence& evidence) {
-  std::map<std::pair<int, std::int64_t>, const Attempt*> all;  // those of several locks are there with each
+  std::map<std::pair<int, std::int64_t>, const Attempt*> all;  // an attempt for several locks is there with each
   for (const auto& [place, attempts] : evidence.attempts)
     for (const Attempt& each : attempts) all[{each.process, each.operation}] = &each;
   std::map<std::string, Tally> kinds;

@@ -1,4 +1,4 @@
-// I8 to I15: what is left behind, and what is done besides.
+// I8 to I15: what is left behind, and side effects.
 #include "judge.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace zklock::chaos {
 namespace {
 
-/// What was measured of each process, first and last.
+/// The first and the last value that was measured of each process.
 std::map<int, std::pair<std::int64_t, std::int64_t>> first_and_last(const std::vector<Record>& records,
                                                                     const std::string& what) {
   std::map<int, std::pair<std::int64_t, std::int64_t>> all;
@@ -20,7 +20,7 @@ std::map<int, std::pair<std::int64_t, std::int64_t>> first_and_last(const std::v
   return all;
 }
 
-/// By the word of most of the servers: after a restart one may have what the others, and its own log, do not
+/// Goes by the majority of the servers: after a restart a server may have what the others, and its own log, do not have
 /// (docs/reliability.md, what it has found).
 std::vector<Violation> check_nothing_is_left(const Evidence& evidence, const std::string& what) {
   std::vector<std::int64_t> counts;
@@ -32,8 +32,8 @@ std::vector<Violation> check_nothing_is_left(const Evidence& evidence, const std
   return {Violation{.what = what + " is " + std::to_string(count) + " when all is over"}};
 }
 
-/// When the operation ended that has made the node: when it was given back, or its attempt had another outcome. 0: never,
-/// or nobody knows.
+/// When the operation that made the node ended: when the lock was released, or its attempt had another outcome. 0:
+/// never, or unknown.
 std::int64_t end_of_operation(const Evidence& evidence, const Node& node) {
   if (const auto hold = evidence.holds.find(node.created); hold != evidence.holds.end())
     return hold->second.releasing_at;
@@ -42,15 +42,15 @@ std::int64_t end_of_operation(const Evidence& evidence, const Node& node) {
   return end == INT64_MAX ? 0 : end;
 }
 
-/// Excused is what a 3.8.0 leader has carried out too late (docs/reliability.md, what it has found): after a later
-/// request of its session, or when its operation was over and its link, too.
+/// Excuses what a 3.8.0 leader has carried out too late (docs/reliability.md, what it has found): after a later request
+/// of the session, or when both the operation and its link had ended.
 bool is_excused(const Evidence& evidence, const Node& node, std::int64_t end) {
   const std::int64_t before = end - evidence.bounds.session_timeout.count();
-  const std::int64_t after = node.created_at + evidence.bounds.hand_over.count();
+  const std::int64_t after = node.created_at + evidence.bounds.handoff.count();
   return node.came_late || (node.created_at > end && evidence.lost_link(evidence.process_of(node), {before, after}));
 }
 
-/// What stays although nobody needs it. Where something is wrong a delete may have to wait for its link.
+/// Nodes that stay although no operation needs them. During a fault a delete may have to wait for its link.
 std::vector<Violation> find_overstaying(const Evidence& evidence) {
   std::vector<Violation> found;
   for (const auto& [token, node] : evidence.history.nodes()) {
@@ -158,7 +158,7 @@ std::vector<Violation> check_loop(const Evidence& evidence) {
   for (const Record& each : evidence.users) {
     if (each.event != Event::stalled) continue;
     const Interval when{each.at - each.number * 1'000 - evidence.bounds.tolerance.count(), each.at};
-    // When others stand still, too, or a thread that has nothing to do oversleeps, it is the machine.
+    // When other processes stand still, too, or a thread that has nothing to do oversleeps, the machine is the cause.
     const bool is_alone = std::ranges::none_of(evidence.users, [&](const Record& other) {
       return other.event == Event::stalled && other.process != each.process && std::abs(other.at - each.at) < 100'000;
     });

@@ -1,4 +1,4 @@
-// I16: what leases, and sessions, say of themselves, and what came of them.
+// I16: what leases and sessions report about themselves, and what became of them.
 #include "judge.hpp"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 namespace zklock::chaos {
 namespace {
 
-/// How long before its end the time was up that a session, by its client's word, would live at the least; nothing: the
-/// servers did not end it by themselves, so nobody can tell.
+/// How long before the end of a session its reported validity ended. Nothing when the servers did not end the session
+/// by themselves: then the margin is unknown.
 std::optional<std::int64_t> margin_of(const Evidence& evidence, std::int64_t session, const Record& trust) {
   const auto end = evidence.history.ended_sessions().find(session);
   if (end == evidence.history.ended_sessions().end()) return std::nullopt;

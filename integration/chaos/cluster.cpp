@@ -19,7 +19,7 @@ Cluster::Cluster(int servers) {
   testing::TestServerOptions options{.tick = tick,
                                      .container_check = 50ms,
                                      .start_timeout = 60s,
-                                     .jvm_options = {"-Dzookeeper.preAllocSize=1024"}};  // of the logs: we copy them
+                                     .jvm_options = {"-Dzookeeper.preAllocSize=1024"}};  // of the logs: they are copied
   if (servers == 1) {
     single_.emplace(options);
     return;

@@ -19,8 +19,8 @@ namespace zklock::chaos {
 
 inline constexpr std::chrono::milliseconds tick{200};
 
-/// Three are in network namespaces of their own, if this process may make some, so that the links between them can be
-/// cut.
+/// Three servers are in network namespaces of their own, if this process may make some, so that the links between them
+/// can be cut.
 ///
 /// Threads: those that its own thread has started; one at a time, but for `addresses`.
 class Cluster {

@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <string_view>
 
 namespace zklock::chaos {
 namespace {
 
-/// After it is over a fault is felt for a while: by sessions that have to come back, by who waits for their end.
+/// A fault has effects for a while after its end: on sessions that have to come back, and on waiters for their end.
 constexpr std::int64_t aftermath = 4'000'000;
 
 std::vector<std::string> split(const std::string& locks) {
@@ -83,7 +84,7 @@ void Evidence::index() {
   index_lateness();
 }
 
-/// A process in the place of another has its links, and what is wrong with them.
+/// A process that replaces another has its links, and the faults on them.
 void Evidence::index_troubles() {
   std::map<int, int> successors;
   std::map<std::pair<std::string, std::int64_t>, std::vector<std::size_t>> under_way;
@@ -113,7 +114,7 @@ void Evidence::index_troubles() {
   }
 }
 
-/// Of the machine: while a process is stopped its threads oversleep, too.
+/// The lateness of the machine: while a process is stopped its threads oversleep, too.
 void Evidence::index_lateness() {
   constexpr std::int64_t worth_a_line = 50'000;
   for (Record each : users) {
@@ -124,7 +125,7 @@ void Evidence::index_lateness() {
   }
 }
 
-/// A lease's is its session's.
+/// The validity that a lease reports is that of its session.
 void Evidence::note_trust(const Record& record) {
   const Node* node = history.find(node_of(record));
   const std::int64_t session = record.session != 0 ? record.session : node ? node->session : 0;
@@ -160,7 +161,7 @@ std::vector<const Attempt*> Evidence::makers_of(const Node& node) const {
   const std::string lock = lock_of(node.line);
   const auto some = attempts.find({process_of(node), lock});
   if (some == attempts.end()) return {};
-  const auto has_a_later_one = [&](const Attempt& attempt) {  // whoever has a node to be granted makes no other
+  const auto has_a_later_one = [&](const Attempt& attempt) {  // an attempt with a granted node makes no other
     return std::ranges::any_of(attempt.nodes, [&](std::int64_t token) {
       const Node* granted = history.find(token);
       return granted && token < node.created && lock_of(granted->line) == lock;
@@ -194,11 +195,11 @@ std::chrono::microseconds Evidence::stopped(int process, Interval when) const {
   return std::chrono::microseconds{sum};
 }
 
-std::int64_t Evidence::after_stops(int process, std::int64_t from, std::int64_t limit, std::int64_t patience) const {
+std::int64_t Evidence::after_stops(int process, std::int64_t from, std::int64_t limit, std::int64_t tolerance) const {
   if (const auto found = stops.find(process); found != stops.end())
     for (const Interval& each : found->second)
       if (each.begin <= limit && each.end >= from && each.end != INT64_MAX)
-        limit = std::max(limit, each.end + patience);
+        limit = std::max(limit, each.end + tolerance);
   return limit;
 }
 
@@ -225,9 +226,9 @@ std::chrono::microseconds Evidence::quiet_time() const {
 
 bool Evidence::is_too_long(int process, Interval when) const {
   const std::int64_t length = when.end - when.begin - stopped(process, when).count();
-  if (length <= bounds.hand_over.count()) return false;
+  if (length <= bounds.handoff.count()) return false;
   const bool quiet = is_quiet(when, process) && !lost_link(process, when);
-  const auto limit = quiet ? bounds.hand_over : bounds.troubled_hand_over;
+  const auto limit = quiet ? bounds.handoff : bounds.troubled_handoff;
   return length > limit.count() && length > (limit + 2 * lateness(when)).count();
 }
 
@@ -255,9 +256,12 @@ Evidence collect_evidence(const std::filesystem::path& directory) {
   evidence.faults = read_log(directory / "faults");
   for (const auto& entry : std::filesystem::directory_iterator{directory}) {
     const std::string name = entry.path().filename();
-    if (!name.starts_with("worker.") || name.find('.') != name.rfind('.')) continue;
-    const auto records = read_log(entry.path());
-    evidence.users.insert(evidence.users.end(), records.begin(), records.end());
+    if (!name.starts_with("worker.")) continue;
+    if (name.ends_with(".audit")) {
+      std::ranges::move(read_audit(entry.path(), std::stoi(name.substr(7))), std::back_inserter(evidence.audit));
+    } else if (name.find('.') == name.rfind('.')) {
+      std::ranges::move(read_log(entry.path()), std::back_inserter(evidence.users));
+    }
   }
   evidence.index();
   return evidence;

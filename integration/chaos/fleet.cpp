@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Who has ended hears nothing; its log tells.
+/// A program that has ended hears nothing; its log tells.
 void tell(const test::Process& program, const char* word) {
   try {
     program.say(word);

@@ -1,4 +1,4 @@
-// The lock users' processes, and the links that they have to the servers.
+// The lock users' processes, and their links to the servers.
 #pragma once
 
 #include "cluster.hpp"
@@ -22,40 +22,41 @@ namespace zklock::chaos {
 
 struct FleetOptions {
   std::size_t workers = 8;
-  int users = 6;  ///< of each
+  int users = 6;  ///< of each process
   std::uint64_t seed = 1;
   std::chrono::milliseconds session_timeout{2'000};
   std::uint64_t long_stays = 3;
   std::filesystem::path directory{};
 };
 
-/// A process and its own links to each server. One in four has, besides, an address whose queue of connections is full.
+/// A process and its own links to each server. One process in four also has an address whose queue of connections is
+/// full.
 ///
-/// Threads: what is said so, any; the rest is for the one that made it, with which the workers end.
+/// Threads: the calls that say so, any; the others, the thread that made it. The workers end with that thread.
 class Fleet {
  public:
   Fleet(const Cluster& cluster, const FleetOptions& options, std::uint16_t register_port);
 
   [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
   // any thread
-  /// The number in the logs.
+  /// The process's number in the logs.
   [[nodiscard]] int process(std::size_t member) const;
   void signal(std::size_t member, int number) const;
-  /// Its client's session; nothing: it has none.
+  /// The session of the process's client; nothing when it has none.
   [[nodiscard]] std::optional<std::pair<std::int64_t, std::string>> session(std::size_t member) const;
 
-  /// The links of one, or all links to one server.
+  /// The links of one process, or all links to one server.
   [[nodiscard]] std::vector<test::FrameProxy*> links_of(std::size_t member) const;
   [[nodiscard]] std::vector<test::FrameProxy*> links_to(std::size_t server) const;
 
-  /// Starts others in the place of those that have ended, with their links, and notes which.
+  /// Starts others in the place of the processes that have ended, with their links, and notes which.
   void replace_dead(const Log& log);
-  /// Lets all users come to their end. Those processes that do not in a minute are killed.
+  /// Lets all users come to their end. Kills the processes that do not do so in a minute.
   void drain();
   /// Ends the processes.
   void quit();
 
-  /// Notes how many connections each has made, and at the end how many requests all have.
+  /// Notes how many connections each process has made, and at the end how many requests all have made.
   void note_connections(const Log& log) const;
   void note_requests(const Log& log) const;
 
@@ -72,7 +73,7 @@ class Fleet {
   std::uint16_t register_port_;
   test::BlackHolePort black_hole_;
   int last_process_ = 0;
-  mutable std::mutex mutex_;  // of who is at work
+  mutable std::mutex mutex_;  // guards which processes are at work
   std::vector<Member> members_;
 };
 

@@ -12,13 +12,13 @@ namespace {
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// What all nodes of one attempt begin with, "_c_<uuid>-"; empty: it has no such thing.
+/// What all nodes of one attempt begin with, "_c_<uuid>-". Empty when there is no such prefix.
 std::string protection_of(const std::string& path) {
   const std::string name = name_of(path);
   return name.starts_with("_c_") ? name.substr(0, 40) : std::string{};
 }
 
-/// As parse_lock_node, but on its own: the judge believes nothing that the library says.
+/// Does what parse_lock_node does, but on its own: the judge believes nothing that the library says.
 std::optional<LockNode> place_of(const std::string& path) {
   constexpr std::size_t digits = 10;
   constexpr std::array<std::pair<std::string_view, LockKind>, 4> markers{{{"lock-", LockKind::mutex},
@@ -35,7 +35,7 @@ std::optional<LockNode> place_of(const std::string& path) {
   return std::nullopt;
 }
 
-/// Of two in one line. A reader has the number of the writer that it is beside.
+/// Of two nodes in one wait queue. A reader has the number of the writer that it is beside.
 bool is_kept_out_by(const LockNode& behind, const LockNode& ahead) {
   const bool are_mutexes = behind.kind == LockKind::mutex;
   if (are_mutexes != (ahead.kind == LockKind::mutex) || ahead.sequence >= behind.sequence) return false;
@@ -155,16 +155,16 @@ void History::mark(const ServerTransaction& transaction, const std::string& path
     for (const auto& [other, live] : line)
       if (live.is_marked) made.against.push_back(live.token);
   } else if (node.became_first_at < 0) {
-    // Who was first is kept out by nobody: only a writer that goes on as a reader, when an operator has just deleted its
-    // own node, still gets ahead.
+    // No node blocks a node that was first. Only a writer that goes on as a reader still gets ahead of it, when an
+    // operator has just deleted the writer's node.
     made.against = ahead_of(node);
   }
   found->second.is_marked = true;
   marks_.push_back(std::move(made));
 }
 
-/// Behind those ahead of it; and ahead of some there are, if it is a reader's beside its own writer. Whoever is first is
-/// kept out by nobody any more.
+/// A new node is behind the nodes ahead of it. It is also ahead of some existing nodes if it is a reader's node beside
+/// its own writer's. No node blocks a node that is first.
 void History::queue(Node& made) {
   made.behind = ahead_of(made);
   for (const auto& [path, live] : lines_.at(made.line)) {
@@ -192,8 +192,8 @@ void History::see_who_is_first(const std::string& line, std::int64_t at) {
   }
 }
 
-/// All have one as soon as they are no more than there are permits: only the first in the line before makes any. Of
-/// several that it wants it has none until it has them all.
+/// All nodes have a permit as soon as there are no more nodes than permits: only the first client in the queue before
+/// makes any. A client that wants several permits has none until it has all of them.
 void History::see_who_has_a_permit(const std::string& line, const Node* made, std::int64_t at) {
   const auto& all = lines_[line];
   const bool has_room = all.size() <= permits_of(line);

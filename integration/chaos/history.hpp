@@ -1,9 +1,10 @@
-// What the servers' transactions say of the locks: who stood in which line, and who was first, at every transaction.
+// The locks by the servers' transactions: which node was in which wait queue, and which was first, at every
+// transaction.
 #pragma once
 
 #include "transactions.hpp"
 
-#include <zklock/recipes/lock_node.hpp>
+#include <zklock/recipes/locks/lock_node.hpp>
 
 #include <cstdint>
 #include <map>
@@ -13,38 +14,38 @@
 
 namespace zklock::chaos {
 
-/// A node in a lock's line, or among a semaphore's leases, and its life.
+/// A node in a lock's wait queue, or among a semaphore's leases, and its life.
 struct Node {
   enum class End { none, by_owner, with_session, by_another };
 
   std::string path{};
   std::string line{};            ///< its parent
-  std::int64_t incarnation = 0;  ///< the transaction that made that: numbers begin again with each
+  std::int64_t incarnation = 0;  ///< the transaction that made the parent: numbers begin again with each
   LockNode place{};
-  std::string client{};  ///< by its data
+  std::string client{};  ///< by the node's data
   std::int64_t session = 0;
-  std::int64_t created = 0;  ///< the transaction: the fencing token
+  std::int64_t created = 0;  ///< the transaction that made it: the fencing token
   std::int64_t created_at = 0;
   std::int64_t removed = 0;
   std::int64_t removed_at = 0;
   End end = End::none;
   std::int64_t remover = 0;            ///< a session
   bool came_late = false;              ///< carried out after a later request of its session
-  std::int64_t became_first_at = -1;   ///< when nobody kept it out any more, or there was a permit; -1: never
-  std::vector<std::int64_t> behind{};  ///< all nodes that have kept it out, by their tokens
+  std::int64_t became_first_at = -1;   ///< when no node blocked it any more, or a permit was free; -1: never
+  std::vector<std::int64_t> behind{};  ///< all nodes that have blocked it, by their tokens
 };
 
 /// A transaction by a lock's holder, behind the guard of its lease.
 struct Mark {
   std::int64_t zxid = 0;
   std::int64_t token = 0;
-  /// Who ought to have kept it out: those ahead in line; of a permit, the others that somebody has marked. By tokens.
+  /// The nodes that should have blocked it, by tokens: those ahead in the queue; of a permit, the other marked ones.
   std::vector<std::int64_t> against{};
 };
 
 struct SessionEnd {
   std::int64_t at = 0;
-  bool is_by_servers = false;  ///< its time was up
+  bool is_by_servers = false;  ///< its timeout had passed
 };
 
 struct DataWrite {
@@ -62,15 +63,16 @@ class History {
 
   [[nodiscard]] const std::map<std::int64_t, Node>& nodes() const noexcept { return nodes_; }
   [[nodiscard]] const Node* find(std::int64_t token) const;
-  /// The nodes that kept it out at that time, by their tokens.
+  /// The nodes that blocked it at that time, by their tokens.
   [[nodiscard]] std::vector<std::int64_t> kept_out_by(const Node& node, std::int64_t at) const;
-  /// The reader's node beside that writer's, whose token it has; null: there is none.
+  /// The reader's node beside that writer's node, whose token it has. Null when there is none.
   [[nodiscard]] const Node* beside(std::int64_t writer) const;
   [[nodiscard]] const std::vector<Mark>& marks() const noexcept { return marks_; }
   [[nodiscard]] const std::vector<DataWrite>& writes() const noexcept { return writes_; }
   [[nodiscard]] const std::map<std::int64_t, SessionEnd>& ended_sessions() const noexcept { return ended_sessions_; }
-  /// Two that lived at once though one attempt made both; unless the servers carried out the create of the other one
-  /// after a later request of its session (docs/reliability.md, what it has found): nobody could see it coming.
+  /// Pairs of nodes that existed at once though one attempt made both. Excepted are pairs of which the servers carried
+  /// out the create of the other node after a later request of its session (docs/reliability.md, what it has found): no
+  /// client could expect that.
   [[nodiscard]] const std::vector<std::pair<std::int64_t, std::int64_t>>& twins() const noexcept { return twins_; }
 
  private:
@@ -82,7 +84,7 @@ class History {
 
   void apply(const ServerTransaction& transaction);
   void create(const ServerTransaction& transaction, const Change& change, bool came_late);
-  /// A later request of its session has been carried out before it. To be asked once of each, in their order.
+  /// Whether a later request of its session has been carried out before it. To be asked once of each, in their order.
   [[nodiscard]] bool is_out_of_order(const ServerTransaction& transaction);
   void remove(const ServerTransaction& transaction, const std::string& path);
   void mark(const ServerTransaction& transaction, const std::string& path);

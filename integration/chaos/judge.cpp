@@ -7,13 +7,13 @@
 namespace zklock::chaos {
 
 std::span<const Invariant> invariants() {
-  static constexpr std::array<Invariant, 16> all{{
+  static constexpr std::array<Invariant, 17> all{{
       {"I1", "tokens grow, and each has one holder", &check_fenced_exclusion},
       {"I2", "two are inside together only where a session's end, a pause or an operator explains it", &check_overlaps},
-      {"I3", "who is granted a lock is first in line, by the servers' log", &check_grants},
+      {"I3", "a lock is granted to the first in its queue, by the servers' log", &check_grants},
       {"I4", "a loss is told, and in time", &check_losses},
       {"I5", "first come, first served", &check_order},
-      {"I6", "hand-overs and operations end in time, and nobody is turned away whose turn it is", &check_liveness},
+      {"I6", "handoffs and operations end in time, and no client is refused whose turn it is", &check_liveness},
       {"I7", "each operation has one outcome, and one end", &check_outcomes},
       {"I8", "no node is left or outlives its operation, and no attempt has two", &check_nodes},
       {"I9", "nodes are deleted by those who made them", &check_deleters},
@@ -24,6 +24,7 @@ std::span<const Invariant> invariants() {
       {"I14", "the process is as it was", &check_isolation},
       {"I15", "the I/O thread is never kept waiting", &check_loop},
       {"I16", "no lease trusts itself for longer than its session lives", &check_trust},
+      {"I17", "each grant, release and loss is in the audit log, once", &check_audit},
   }};
   return all;
 }

@@ -1,4 +1,4 @@
-// The verdict on a run: sixteen invariants, each with a checker of its own.
+// The verdict on a run: seventeen invariants, each with a checker of its own.
 #pragma once
 
 #include "evidence.hpp"
@@ -14,13 +14,13 @@
 
 namespace zklock::chaos {
 
-/// Something that must not be.
+/// A violation of an invariant.
 struct Violation {
   std::string what{};
   std::vector<std::int64_t> tokens{};  ///< of the nodes that it is about
   int process = 0;                     ///< or the process
-  std::int64_t operation = 0;          ///< and what it was doing
-  std::int64_t at = 0;                 ///< when; 0: by what it is about
+  std::int64_t operation = 0;          ///< and its operation
+  std::int64_t at = 0;                 ///< when; 0: the time follows from the nodes and the operation
 };
 
 struct Invariant {
@@ -31,30 +31,30 @@ struct Invariant {
 
 [[nodiscard]] std::span<const Invariant> invariants();
 
-/// What the logs have on that violation, in the order of time: the lives of its nodes, what their users did, what the
+/// What the logs say about that violation, in the order of time: the lives of its nodes, what their users did, what the
 /// register saw, and what was wrong meanwhile.
 [[nodiscard]] std::string tell(const Evidence& evidence, const Violation& violation);
 
-/// Of all hand-overs to a running waiter while nothing was wrong, the longest, in milliseconds.
-[[nodiscard]] double longest_hand_over(const Evidence& evidence);
+/// The longest of all handoffs to a running waiter while nothing was wrong, in milliseconds.
+[[nodiscard]] double longest_handoff(const Evidence& evidence);
 
-/// Of all sessions that the servers have ended by themselves: by how much at the least their end was later than the time
-/// until which they, or their leases, had trusted themselves, in milliseconds.
+/// The least margin, in milliseconds, over all sessions that the servers have ended by themselves: how much later a
+/// session ended than the time until which it, or its leases, had reported itself valid.
 [[nodiscard]] std::optional<double> least_margin(const Evidence& evidence);
 
-/// How many acquires were asked for and how many granted.
+/// How many acquires were asked for, and how many were granted.
 struct Tally {
   std::int64_t asked = 0;
   std::int64_t granted = 0;
-  std::int64_t asked_with_limit = 0;  ///< of them
+  std::int64_t asked_with_limit = 0;  ///< of these
   std::int64_t granted_with_limit = 0;
 };
 [[nodiscard]] std::map<std::string, Tally> tally_by_kind(const Evidence& evidence);
 
-/// By when all had happened that the violation is about; the end of the run for what was found there.
+/// The time by which all had happened that the violation is about; the end of the run for what was found there.
 [[nodiscard]] std::int64_t shown_at(const Evidence& evidence, const Violation& violation);
 
-// Each by itself, for the tests.
+// The single checks, for the tests.
 std::vector<Violation> check_fenced_exclusion(const Evidence& evidence);
 std::vector<Violation> check_overlaps(const Evidence& evidence);
 std::vector<Violation> check_grants(const Evidence& evidence);
@@ -62,7 +62,7 @@ std::vector<Violation> check_losses(const Evidence& evidence);
 std::vector<Violation> check_trust(const Evidence& evidence);
 std::vector<Violation> check_order(const Evidence& evidence);
 std::vector<Violation> check_liveness(const Evidence& evidence);
-std::vector<Violation> find_passed_over(const Evidence& evidence);  // a part of it, and the next one, too
+std::vector<Violation> find_passed_over(const Evidence& evidence);  // a part of check_liveness, as is the next one
 std::vector<Violation> find_starved(const Evidence& evidence);
 std::vector<Violation> check_outcomes(const Evidence& evidence);
 std::vector<Violation> check_nodes(const Evidence& evidence);
@@ -73,5 +73,6 @@ std::vector<Violation> check_resources(const Evidence& evidence);
 std::vector<Violation> check_retries(const Evidence& evidence);
 std::vector<Violation> check_isolation(const Evidence& evidence);
 std::vector<Violation> check_loop(const Evidence& evidence);
+std::vector<Violation> check_audit(const Evidence& evidence);
 
 }  // namespace zklock::chaos

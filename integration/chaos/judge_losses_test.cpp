@@ -1,11 +1,11 @@
-// I4 and I16 on histories made by hand: held, and broken.
+// I4 and I16 on histories made by hand, in which they hold or are violated.
 #include "judge_story.hpp"
 #include "support/catch.hpp"
 
 using namespace zklock;
 using namespace zklock::chaos;
 
-TEST_CASE("I4: a loss that is not told, or too late, or denied") {
+TEST_CASE("I4: a loss that is not reported, is reported too late, or is denied") {
   SECTION("never") { CHECK(check_losses(taken_away().tell()).size() == 1); }
   SECTION("in time") { CHECK(check_losses(taken_away().user(13.2, Event::lost, 1, 10).tell()).empty()); }
   SECTION("too late") { CHECK(check_losses(taken_away().user(14, Event::lost, 1, 10).tell()).size() == 1); }

@@ -4,6 +4,7 @@
 #include "judge.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,7 +39,7 @@ class Story {
     transactions.back().changes.push_back({.kind = Change::Kind::set_data, .path = "/marks"});
     return *this;
   }
-  /// Of the last transaction.
+  /// Sets the request of the last transaction.
   Story& by_request(std::int32_t number) {
     transactions.back().request = number;
     return *this;
@@ -50,7 +51,7 @@ class Story {
   Story& user(double at, Event event, int process, std::int64_t token, const std::string& reason = {}) {
     return note(evidence.users, at, event, process, token, reason);
   }
-  /// An acquire that gives up, of which lock. `limit` in milliseconds; -1: none.
+  /// An acquire of that lock that gives up. `limit` in milliseconds; -1: none.
   Story& refused(double from, double to, int process, std::int64_t operation, const std::string& kind,
                  const std::string& lock = "/locks/mutex0", std::int64_t limit = -1) {
     for (const Event event : {Event::invoked, Event::refused})
@@ -87,9 +88,21 @@ class Story {
         {.at = micro(at), .event = Event::measured, .process = 1, .number = number, .reason = what});
     return *this;
   }
-  /// What has been told before is told anew.
+  /// A line of a process's audit log.
+  Story& audit(double at, AuditRecord::Kind kind, int process, std::int64_t token, const std::string& name) {
+    evidence.audit.push_back({.kind = kind,
+                              .process = process,
+                              .at = micro(at),
+                              .sequence = ++sequences_[process],
+                              .attempt = token,
+                              .session = process == 1 ? one : two,
+                              .token = token,
+                              .node = "/locks/mutex0/" + name});
+    return *this;
+  }
+  /// Builds the evidence anew, with all that the story has so far.
   Evidence& tell() {
-    evidence = {.users = evidence.users, .visits = evidence.visits, .faults = evidence.faults};
+    evidence = {.users = evidence.users, .visits = evidence.visits, .faults = evidence.faults, .audit = evidence.audit};
     evidence.history = History{transactions};
     evidence.index();
     return evidence;
@@ -99,6 +112,8 @@ class Story {
   Evidence evidence{};
 
  private:
+  std::map<int, std::int64_t> sequences_{};
+
   static std::int64_t micro(double seconds) { return static_cast<std::int64_t>(seconds * second); }
   Story& change(std::int64_t zxid, std::int64_t session, Change change) {
     transactions.push_back({.zxid = zxid, .session = session, .at = zxid * second, .changes = {std::move(change)}});
@@ -120,8 +135,8 @@ class Story {
 inline constexpr const char* a = "_c_00000000-0000-0000-0000-00000000000a-lock-0000000000";
 inline constexpr const char* b = "_c_00000000-0000-0000-0000-00000000000b-lock-0000000001";
 
-/// One holds the lock and gives it back, then the other has it.
-inline Story handed_over() {
+/// One user holds the lock and releases it, then the other user has it.
+inline Story handed_off() {
   Story story;
   story.create(10, one, a).mark(11, one, a).create(12, two, b).remove(13, one, a).mark(14, two, b).remove(15, two, b);
   story.user(9.5, Event::invoked, 1, 10).user(10.1, Event::granted, 1, 10);
@@ -131,10 +146,13 @@ inline Story handed_over() {
   story.user(20, Event::drained, 1, 0).user(20, Event::drained, 2, 0);
   story.visit(10.2, Event::entered, 1, 10).visit(12.9, Event::left, 1, 10);
   story.visit(13.3, Event::entered, 2, 12).visit(14.9, Event::left, 2, 12);
+  using Kind = AuditRecord::Kind;
+  story.audit(10.1, Kind::granted, 1, 10, a).audit(13, Kind::released, 1, 10, a);
+  story.audit(13.2, Kind::granted, 2, 12, b).audit(15, Kind::released, 2, 12, b);
   return story;
 }
 
-/// The session of who holds the lock ends, and the other one has it.
+/// The session of the holder ends, and the other user has the lock.
 inline Story taken_away() {
   Story story;
   story.create(10, one, a).create(12, two, b).close(13, one).mark(14, two, b).remove(16, two, b);

@@ -1,4 +1,4 @@
-// The judge as a whole, and what it reads.
+// The judge as a whole, and the logs that it reads.
 #include "judge_story.hpp"
 #include "register.hpp"
 #include "support/catch.hpp"
@@ -8,16 +8,16 @@ using namespace zklock;
 using namespace zklock::chaos;
 
 TEST_CASE("the judge finds nothing in a history in which nothing is wrong") {
-  Story story = handed_over();
+  Story story = handed_off();
   for (const Invariant& each : invariants()) {
     INFO(each.name);
     CHECK(each.check(story.tell()).empty());
   }
-  CHECK(longest_hand_over(story.tell()) == 200);
+  CHECK(longest_handoff(story.tell()) == 200);
 }
 
-TEST_CASE("what is quiet is what no trouble touches, its aftermath included") {
-  Story story = handed_over();  // from 9.5 s to 20 s
+TEST_CASE("a time is quiet when no trouble and no aftermath touches it") {
+  Story story = handed_off();  // from 9.5 s to 20 s
   CHECK(story.tell().quiet_time() == std::chrono::microseconds{10'500'000});
   story.fault(10, "client_paused", 1, Event::fault, 1).fault(11, "client_paused", 1, Event::healed, 1);
   story.fault(12, "node_deleted", 2);
@@ -29,8 +29,8 @@ TEST_CASE("what is quiet is what no trouble touches, its aftermath included") {
   CHECK(evidence.is_quiet({16 * second + 1, 18 * second}, 1));
 }
 
-TEST_CASE("a process has the troubled links of the one whose place it takes") {
-  Story story = handed_over();
+TEST_CASE("a process has the troubled links of the process that it replaces") {
+  Story story = handed_off();
   const bool was_replaced_before = GENERATE(true, false);
   const auto replace = [&](double at) { story.replaced(at, 1, 7); };
   if (was_replaced_before) replace(9.9);  // while the fault was being noted
@@ -58,7 +58,7 @@ TEST_CASE("a fault ends when a truce begins, and none begins in it") {
   }
 }
 
-TEST_CASE("a node's maker is whoever was granted it, or who was waiting when it was made") {
+TEST_CASE("a node's maker is the attempt that was granted it, or one that waited when it was made") {
   Story story;
   story.create(10, one, a).create(11, one, b);
   const auto makers = [&](std::int64_t token) {
@@ -77,7 +77,7 @@ TEST_CASE("a node's maker is whoever was granted it, or who was waiting when it 
   CHECK(makers(10) == std::vector<std::int64_t>{5, 11});
 }
 
-TEST_CASE("what a leader wrote alone before its end is no history, what a server missed is") {
+TEST_CASE("a transaction that only an ended leader has is no history, one that a server missed is") {
   const auto log = [](std::initializer_list<std::int64_t> zxids) {
     std::vector<ServerTransaction> all;
     for (const std::int64_t zxid : zxids) all.push_back({.zxid = zxid});
@@ -102,7 +102,7 @@ TEST_CASE("the register refuses a token that is older than one before it, but re
   CHECK(tokens.accept(1, Share::permit));
 }
 
-TEST_CASE("a record is read as it was written, and half a line is none") {
+TEST_CASE("a record is read as it was written, and half a line is no record") {
   const Record record{.at = 1,
                       .event = Event::turned_away,
                       .process = 2,

@@ -1,4 +1,4 @@
-// I8 to I15 on histories made by hand: held, and broken.
+// I8 to I15 on histories made by hand, in which they hold or are violated.
 #include "judge_story.hpp"
 #include "support/catch.hpp"
 
@@ -6,7 +6,7 @@ using namespace zklock;
 using namespace zklock::chaos;
 
 TEST_CASE("I8: a node that is left, and two nodes of one attempt") {
-  Story story = handed_over();
+  Story story = handed_off();
   SECTION("left") { story.create(30, one, "_c_00000000-0000-0000-0000-00000000000c-lock-0000000002"); }
   SECTION("left by the servers' own word") { story.measure("zk_ephemerals_count", 1); }
   SECTION("two") {
@@ -15,8 +15,8 @@ TEST_CASE("I8: a node that is left, and two nodes of one attempt") {
   CHECK(check_nodes(story.tell()).size() == 1);
 }
 
-TEST_CASE("I8: two nodes of one attempt, where the servers have turned its creates round") {
-  Story story = handed_over();
+TEST_CASE("I8: two nodes of one attempt, where the servers have reordered its creates") {
+  Story story = handed_off();
   const bool turned_round = GENERATE(true, false);
   story.create(30, one, a).by_request(turned_round ? 8 : 7);
   story.create(31, one, "_c_00000000-0000-0000-0000-00000000000a-lock-0000000003").by_request(turned_round ? 7 : 8);
@@ -45,7 +45,7 @@ TEST_CASE("I8: a node that outlives its operation") {
   SECTION("for longer than any trouble lasts") {
     CHECK(check_nodes(overstays(60).fault(11, "link_silent", 3, Event::fault, 1).tell()).size() == 1);
   }
-  SECTION("of a lock that was given back") {
+  SECTION("of a lock that was released") {
     Story story;
     story.create(10, one, a).close(16, one).user(10.1, Event::granted, 1, 10).user(12, Event::releasing, 1, 10);
     CHECK(check_nodes(story.tell()).size() == 1);
@@ -70,15 +70,15 @@ TEST_CASE("I8: a create that the servers carry out too late is excused") {
   }
 }
 
-TEST_CASE("I9: a node deleted by another than its owner, unless that is an operator") {
+TEST_CASE("I9: a node is deleted by a client that is neither its owner nor an operator") {
   Story story;
   story.create(10, one, a).remove(11, two, a);
   CHECK(check_deleters(story.tell()).size() == 1);
   CHECK(check_deleters(story.fault(10.5, "node_deleted", two).tell()).empty());
 }
 
-TEST_CASE("I8, I10: what is left is what most servers have") {
-  Story story = handed_over();
+TEST_CASE("I8, I10: a node or watch counts as left if most servers have it") {
+  Story story = handed_off();
   story.measure("zk_ephemerals_count", 7).measure("zk_ephemerals_count", 0).measure("zk_ephemerals_count", 0);
   CHECK(check_nodes(story.tell()).empty());
   story.measure("zk_ephemerals_count", 7).measure("zk_ephemerals_count", 7);
@@ -86,10 +86,10 @@ TEST_CASE("I8, I10: what is left is what most servers have") {
 }
 
 TEST_CASE("I10: a watch that is left") {
-  CHECK(check_watches(handed_over().measure("zk_watch_count", 1).tell()).size() == 1);
+  CHECK(check_watches(handed_off().measure("zk_watch_count", 1).tell()).size() == 1);
 }
 
-TEST_CASE("I11: data that are not a client and a count, or another client's") {
+TEST_CASE("I11: a node's data are no client and count, or another client's") {
   Story story;
   story.create(10, one, a).write(11, one, a, "worker-1:2");
   CHECK(check_node_data(story.tell()).empty());
@@ -100,7 +100,7 @@ TEST_CASE("I11: data that are not a client and a count, or another client's") {
 }
 
 TEST_CASE("I12, I14, I15: descriptors that grow, a host that changes, an I/O thread that is busy") {
-  Story story = handed_over();
+  Story story = handed_off();
   const auto measured = [&](const char* what, std::int64_t number) {
     story.evidence.users.push_back({.event = Event::measured, .process = 1, .number = number, .reason = what});
   };
@@ -116,14 +116,14 @@ TEST_CASE("I12, I14, I15: descriptors that grow, a host that changes, an I/O thr
   SECTION("on a machine that is late") {
     story.evidence.users.push_back({.at = 31 * second, .event = Event::late, .process = 2, .number = 60});
   }
-  SECTION("with others, as the machine") {
+  SECTION("with others, on a machine that is late") {
     story.evidence.users.push_back({.at = 30 * second, .event = Event::stalled, .process = 2, .number = 80});
   }
   CHECK(check_loop(story.tell()).empty());
 }
 
 TEST_CASE("I13: connections without end, and requests without end") {
-  Story story = handed_over();
+  Story story = handed_off();
   SECTION("connections") { story.measure("connections", 0, 1).measure("connections", 1'000, 2); }
   SECTION("requests") { story.measure("requests", 1'000); }
   CHECK(check_retries(story.tell()).size() == 1);

@@ -1,4 +1,4 @@
-// What the campaign's processes agree on.
+// The constants that the campaign's processes share.
 #pragma once
 
 #include <cstddef>
@@ -7,16 +7,16 @@
 
 namespace zklock::chaos {
 
-/// What holders of a lock write to, behind their lease's guard: the servers' log then has a transaction at which they
-/// held it.
+/// The node that holders of a lock write to, behind their lease's guard. The servers' log then has a transaction at
+/// which they held the lock.
 inline constexpr const char* marks = "/marks";
-/// All locks are below: "mutex0", "rw0", "permits0", "single0", and so on.
+/// All locks are below it: "mutex0", "rw0", "permits0", "single0", and so on.
 inline constexpr const char* locks = "/locks/";
-/// How many there are of each kind, and permits of each semaphore.
+/// How many locks of each kind there are, and how many permits each semaphore has.
 inline constexpr std::uint64_t lines = 8;
 inline constexpr std::int32_t permits = 3;
 
-/// How many the semaphore of that path has, or of that directory below: a semaphore mutex has one.
+/// How many permits the semaphore of that path, or of that directory below, has. A semaphore mutex has one.
 inline std::size_t permits_of(std::string_view line) {
   return line.find("single") != std::string_view::npos ? 1 : std::size_t{permits};
 }

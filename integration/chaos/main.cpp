@@ -1,4 +1,4 @@
-// The fault campaign's processes: workers, the register, and the director, who starts the others and judges them.
+// The fault campaign's processes: workers, the register, and the director, which starts the others and judges them.
 #include "campaign.hpp"
 #include "register.hpp"
 #include "report.hpp"
@@ -64,12 +64,12 @@ int main(int argc, char** argv) {
   judge_command->add_option("--directory", campaign.directory)->required();
 
   CLI11_PARSE(app, argc, argv);
-  std::signal(SIGPIPE, SIG_IGN);  // who has ended is found out otherwise
+  std::signal(SIGPIPE, SIG_IGN);  // an ended process is found out otherwise
   try {
     worker.session_timeout = std::chrono::milliseconds{timeout};
     campaign.longest = std::chrono::seconds{seconds};
     if (*work_command) {
-      std::freopen((worker.log.string() + ".errors").c_str(), "w", stderr);  // nobody reads the pipe
+      std::freopen((worker.log.string() + ".errors").c_str(), "w", stderr);  // no process reads the pipe
       return work(worker);
     }
     if (*run_command) {

@@ -1,4 +1,4 @@
-// What goes wrong in a campaign.
+// The faults of a campaign.
 #pragma once
 
 #include "cluster.hpp"
@@ -22,9 +22,9 @@
 
 namespace zklock::chaos {
 
-/// Four lanes of faults, each one after the other and with dice of its own: what happens to the processes, to their
-/// links, to the servers and sessions, and what an operator does to nodes. The same seed gives each lane the same
-/// faults in the same order; how they meet the users is up to the machine.
+/// Four lanes of faults, each one after the other and with dice of its own: faults of the processes, of their links, of
+/// the servers and sessions, and the changes that an operator makes to nodes. The same seed gives each lane the same
+/// faults in the same order. How they meet the users depends on the machine.
 ///
 /// Threads: its own.
 class Nemesis {
@@ -39,12 +39,12 @@ class Nemesis {
   ~Nemesis();
   Nemesis(const Nemesis&) = delete;
 
-  /// Ends the lanes, each after what it is at, and heals all.
+  /// Ends each lane after its current fault, and heals all faults.
   void stop();
   /// How often each kind of fault has happened.
   [[nodiscard]] std::map<std::string, int> counts() const;
   [[nodiscard]] int total() const;
-  /// Why a lane has ended by itself: the campaign is worth nothing then. Empty: none has.
+  /// Why a lane has ended by itself: the campaign is not valid then. Empty: no lane has.
   [[nodiscard]] std::string failure() const;
 
  private:
@@ -62,19 +62,19 @@ class Nemesis {
   void end_session(Dice& dice);
   void operate(Dice& dice);
   void delete_some_node(Dice& dice);
-  void add_stranger(Dice& dice);
+  void add_foreign_child(Dice& dice);
 
-  /// A process or a server, by its number; and whose trouble it is: 0 is everybody's.
+  /// A process or a server, by its number, and the process that is affected. 0: all are.
   struct Target {
     std::int64_t number;
     int process = 0;
   };
-  /// Notes it, does it, waits, undoes it.
+  /// Notes the fault, begins it, waits, and ends it.
   void inflict(const std::string& kind, Target target, std::chrono::milliseconds length,
                const std::function<void()>& begin, const std::function<void()>& end);
   void note(Event event, const std::string& kind, Target target);
   void count(const std::string& kind);
-  /// False when it is time to stop.
+  /// False when the campaign stops.
   bool wait(std::chrono::milliseconds length);
   [[nodiscard]] std::chrono::milliseconds elapsed() const;
   std::chrono::milliseconds some_pause(Dice& dice) const;

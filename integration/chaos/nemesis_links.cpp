@@ -1,4 +1,4 @@
-// What goes wrong with links.
+// Faults of links.
 #include "nemesis.hpp"
 #include "support/fixture.hpp"
 
@@ -55,7 +55,7 @@ void Nemesis::harm_links(Dice& dice) {
   }
 }
 
-/// What a lease is worth then rests on the handshake alone, and the session ends as early as it may.
+/// The lease's validity then rests on the handshake alone, and the session ends as early as it may.
 void Nemesis::silence_after_handshake(std::size_t member) {
   const auto chosen = fleet_.links_of(member);
   const auto requests = [&] {

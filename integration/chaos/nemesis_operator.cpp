@@ -1,4 +1,4 @@
-// What an operator does to nodes.
+// Changes that an operator makes to nodes.
 #include "layout.hpp"
 #include "nemesis.hpp"
 #include "support/fixture.hpp"
@@ -21,8 +21,8 @@ const std::vector<std::string>& kinds_of_lines() {
 
 void Nemesis::operate(Dice& dice) {
   try {
-    below(dice, 3) > 0 ? delete_some_node(dice) : add_stranger(dice);
-  } catch (const std::exception&) {  // no server, or not in time: nothing to be had from an operator now
+    below(dice, 3) > 0 ? delete_some_node(dice) : add_foreign_child(dice);
+  } catch (const std::exception&) {  // no server, or not in time: an operator can do nothing now
   }
 }
 
@@ -41,10 +41,11 @@ void Nemesis::delete_some_node(Dice& dice) {
   if (!std::get<0>(done)) count("node_deleted");
 }
 
-/// What is in no line; or a contender of another make, who is first in line sooner or later.
-void Nemesis::add_stranger(Dice& dice) {
+/// Adds a node that is in no wait queue, or a contender of another library, which is first in the queue sooner or
+/// later.
+void Nemesis::add_foreign_child(Dice& dice) {
   const std::string line = locks + kinds_of_lines()[below(dice, 2)] + std::to_string(below(dice, lines));
-  constexpr std::array names{"/stranger", "/lock-", "/x-__WRIT__", "/not-a-lock-1"};
+  constexpr std::array names{"/foreign", "/lock-", "/x-__WRIT__", "/not-a-lock-1"};
   const std::string name = names[below(dice, names.size())];
   const auto length = std::chrono::milliseconds{below(dice, 800)};
   const Session session = test::connected_session(operator_);

@@ -1,4 +1,4 @@
-// What goes wrong with servers, and what they say of sessions.
+// Faults of servers, and of what they say about sessions.
 #include "nemesis.hpp"
 
 #include <algorithm>

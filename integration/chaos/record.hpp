@@ -1,4 +1,4 @@
-// What a process of the campaign notes down, for the judge.
+// The records that a process of the campaign writes for the judge.
 #pragma once
 
 #include <chrono>
@@ -11,39 +11,39 @@
 
 namespace zklock::chaos {
 
-/// What has happened. The first ones are a lock user's, then come the register's and the director's.
+/// The kinds of events. The lock users' come first, then the register's and the director's.
 enum class Event {
   invoked,      ///< an acquire begins, of the `lock` ("one+other": of both); `limit` says how long it may take
   granted,      ///< a lock is held by the node that transaction `token` has created
   refused,      ///< the acquire has failed, for the `reason`
-  listens,      ///< it waits to be told of its loss
-  lost,         ///< the user is told that it holds the lock no more
-  trusts,       ///< by its lease's word the lock is held until `number`, in microseconds of the system's clock; with a
-                ///< `session`, by that one's word
-  releasing,    ///< it begins to give the lock back
-  released,     ///< it has given the lock back; the `reason` is what came of it
+  listens,      ///< the user waits to be told of its loss
+  lost,         ///< the user is told that it has lost the lock
+  trusts,       ///< by its lease's report the lock is held until `number`, microseconds of the system's clock; with a
+                ///< `session`, by that session's report
+  releasing,    ///< the user begins to release the lock
+  released,     ///< the user has released the lock; the `reason` is the outcome
   finished,     ///< the user goes on to its next operation
-  stalled,      ///< the client's I/O thread was late by `number` ms for which nobody but itself is to blame
+  stalled,      ///< the client's I/O thread was late by `number` ms, by its own fault
   late,         ///< the machine has let a thread of the process oversleep by `number` ms
   measured,     ///< `number` of what the `reason` names
-  drained,      ///< all users have come to their end, the client is still connected
+  drained,      ///< all users have come to their end, and the client is still connected
   entered,      ///< the register lets the user in
   turned_away,  ///< the register has seen a greater token
-  left,         ///< the user has gone, or its connection has broken
+  left,         ///< the user has left, or its connection has broken
   fault,        ///< `reason` begins, at the process or server `number`
-  healed,       ///< it is over
+  healed,       ///< the fault is over
 };
 
 [[nodiscard]] std::string_view to_string(Event event) noexcept;
 
-/// A line of a log. Times are those of the one machine that everything runs on: no verdict on exclusion or order rests
-/// on them, only those on punctuality, and what excuses.
+/// A line of a log. Times are those of the one machine that everything runs on. No verdict on exclusion or order rests
+/// on them, only those on punctuality, and excuses.
 struct Record {
   std::int64_t at = 0;  ///< microseconds of the system's clock, which stamps the servers' transactions, too
   Event event = Event::invoked;
   int process = 0;
   std::int64_t operation = 0;  ///< unique in its process
-  std::string lock{};          ///< the path of a line, or of a semaphore
+  std::string lock{};          ///< the path of a lock, or of a semaphore
   std::int64_t token = 0;
   std::int64_t session = 0;
   std::int64_t number = 0;
@@ -54,13 +54,13 @@ struct Record {
 };
 
 [[nodiscard]] std::string to_line(const Record& record);
-/// Nothing for what is no line of a log; the last line of a killed process may be none.
+/// Nothing when the text is not a line of a log; the last line of a killed process may be incomplete.
 [[nodiscard]] std::optional<Record> parse_line(std::string_view line);
 [[nodiscard]] std::vector<Record> read_log(const std::filesystem::path& path);
 
 [[nodiscard]] std::int64_t now_in_microseconds();
 
-/// A log of this process: a record is one write(2) at its end, so what is written survives the process.
+/// A log of this process. A record is one write(2) at the end of the file, so what is written survives the process.
 ///
 /// Threads: any.
 class Log {

@@ -16,26 +16,26 @@ namespace zklock::chaos {
 /// How a user shares what the lock protects.
 enum class Share { alone, with_readers, permit };
 
-/// Which tokens are too old. Of one lock; permits have no order.
+/// Decides which tokens of one lock are too old. Permits have no order.
 class TokenRegister {
  public:
-  /// False: somebody with a greater token has been here, whom this one should have waited for or made way for.
+  /// False: a user with a greater token has been here, for which this one should have waited or made way.
   [[nodiscard]] bool accept(std::int64_t token, Share share);
 
  private:
-  std::int64_t greatest_ = 0;         // of all
-  std::int64_t greatest_writer_ = 0;  // of those who were alone
+  std::int64_t greatest_ = 0;         // of all users
+  std::int64_t greatest_writer_ = 0;  // of those that were alone
 };
 
-/// Lets in whoever comes with a good token, and notes who is inside when.
+/// Lets in each user that comes with a valid token, and notes which user is inside when.
 ///
-/// A line of a request: "enter LOCK TOKEN SHARE PROCESS OPERATION" or "leave LOCK TOKEN", answered by "yes" or "no".
-/// Who hangs up has left.
+/// A line of a request: "enter LOCK TOKEN SHARE PROCESS OPERATION" or "leave LOCK TOKEN", answered by "yes" or "no". A
+/// user that hangs up has left.
 class Register {
  public:
   explicit Register(const std::filesystem::path& log);
   [[nodiscard]] std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
-  /// Until the process is killed.
+  /// Runs until the process is killed.
   void run();
 
  private:
@@ -49,7 +49,7 @@ class Register {
   std::map<std::string, TokenRegister> tokens_;
 };
 
-/// A user's line to the register, blocking.
+/// A user's connection to the register, blocking.
 class Access {
  public:
   Access(std::uint16_t port, int process);

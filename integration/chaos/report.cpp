@@ -42,8 +42,8 @@ std::string to_json(std::optional<double> number) {
   return std::move(json).str();
 }
 
-/// What is left behind: at the servers by the word of the worst of them, in the processes the most that any of them has
-/// more than at its start.
+/// What is left behind. At the servers it is the count of the server that reports the most; in the processes it is the
+/// largest increase of any process since its start.
 std::map<std::string, std::int64_t> leaks_of(const Evidence& evidence) {
   std::map<std::string, std::int64_t> leaks{{"watches", 0}, {"nodes", 0}, {"descriptors", 0}, {"threads", 0}};
   for (const Record& each : evidence.faults) {
@@ -103,7 +103,7 @@ bool report(const CampaignOptions& options, const CampaignOutcome& outcome) {
        << ",\n  \"asked_with_limit\": " << to_json(asked_with_limit)
        << ",\n  \"granted_with_limit\": " << to_json(granted_with_limit)
        << ",\n  \"quiet_seconds\": " << std::chrono::duration<double>{evidence.quiet_time()}.count()
-       << ",\n  \"max_handoff_ms\": " << longest_hand_over(evidence)
+       << ",\n  \"max_handoff_ms\": " << longest_handoff(evidence)
        << ",\n  \"least_margin_ms\": " << to_json(least_margin(evidence))
        << ",\n  \"leaks\": " << to_json(leaks_of(evidence)) << "\n}\n";
   std::ofstream{options.directory / "results.json"} << json.str();

@@ -1,4 +1,4 @@
-// What a run has shown.
+// The report on a run.
 #pragma once
 
 #include "campaign.hpp"
@@ -7,8 +7,8 @@
 
 namespace zklock::chaos {
 
-/// Judges a run by what is in its directory. Prints a line for each invariant, and of the first violation of each the
-/// shortest history that shows it; writes "results.json" there. True: nothing is violated.
+/// Judges a run by the files in its directory. Prints a line for each invariant, and of the first violation of each the
+/// shortest history that shows it. Writes "results.json" there. True: no invariant is violated.
 bool report(const CampaignOptions& options, const CampaignOutcome& outcome);
 
 }  // namespace zklock::chaos

@@ -25,7 +25,7 @@ enum class Type : std::int32_t {
   error = -1
 };
 
-/// A jute record that is read.
+/// Reads a jute record.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_{bytes} {}
@@ -127,7 +127,7 @@ std::vector<ServerTransaction> read_transactions(const std::filesystem::path& pa
       if (static_cast<char>(in.number(1)) != end_of_record) break;
       all.push_back(parse(record));
     }
-  } catch (const std::out_of_range&) {  // the server was killed when it wrote this
+  } catch (const std::out_of_range&) {  // the server was killed while it wrote this
   }
   return all;
 }

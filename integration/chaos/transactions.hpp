@@ -1,4 +1,4 @@
-// The servers' transaction logs, as they stand in their files.
+// The servers' transaction logs, as they are in their files.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace zklock::chaos {
 
-/// One node's share of a transaction.
+/// The part of a transaction that concerns one node.
 struct Change {
   enum class Kind { create, remove, set_data, check };
   Kind kind = Kind::check;
@@ -28,17 +28,17 @@ struct ServerTransaction {
   std::vector<Change> changes{};
 };
 
-/// The transactions of a file, up to its end or to the first that is incomplete, as it is in the file of a killed
-/// server. Those that failed have no changes. Throws std::runtime_error for what is no transaction log.
+/// The transactions of a file, up to its end or to the first incomplete one, as in the file of a killed server. Failed
+/// transactions have no changes. Throws std::runtime_error for a file that is no transaction log.
 ///
 /// The format is that of the release's FileTxnLog and zookeeper.jute.
 [[nodiscard]] std::vector<ServerTransaction> read_transactions(const std::filesystem::path& file);
 
-/// Of the servers' logs those transactions that were committed, in the order of their numbers, each once.
+/// The committed transactions of the servers' logs, in the order of their numbers, each once.
 ///
-/// A leader that was killed or cut off may have written some that nobody else has, at the end of its epoch; they stay
-/// in its file if it takes a snapshot from its successor. Committed is what two servers have, and what comes before it
-/// in the same epoch: a server that was away has gaps.
+/// A leader that was killed or cut off may have written some transactions that no other server has, at the end of its
+/// epoch. They stay in its file if it takes a snapshot from its successor. A transaction is committed if two servers
+/// have it, or if it comes before such a one in the same epoch: a server that was away has gaps.
 [[nodiscard]] std::vector<ServerTransaction> merge_committed(const std::vector<std::vector<ServerTransaction>>& logs);
 
 /// From the files "log.<server>.<zxid>" in the directory.

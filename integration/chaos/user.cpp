@@ -24,9 +24,9 @@ void User::run() {
   while (!workplace_.closing_time) (this->*turns[below(turns.size())])();
 }
 
-/// Half of all wait until they are let in: whoever is forgotten is found out. Some of the others wait for longer than any
-/// trouble may keep them from their turn: it is found out, too, when they are turned away.
-std::chrono::milliseconds User::some_patience() {
+/// Half of all acquires wait until they are granted, so that a forgotten waiter is found out. Some of the others wait
+/// for longer than any trouble may delay their turn; a refusal of these is found out, too.
+std::chrono::milliseconds User::some_limit() {
   constexpr std::array waits{0ms, 20ms, 200ms, 1'000ms, 5'000ms, 20'000ms};
   return below(2) == 0 ? unlimited : waits[below(waits.size())];
 }
@@ -192,7 +192,7 @@ void User::use_several() {
 template <class Result, class Start>
 std::optional<Result> User::acquire(std::int64_t operation, const std::string& kind, const std::string& lock,
                                     Start start) {
-  const auto limit = some_patience();
+  const auto limit = some_limit();
   const auto executor = workplace_.client.get_executor();
   const bool may_cancel = below(8) == 0;
   asio::cancellation_signal cancel;
@@ -221,7 +221,7 @@ std::optional<Result> User::acquire(std::int64_t operation, const std::string& k
 
 template <class Block>
 bool User::acquire_blocking(std::int64_t operation, const std::string& kind, const std::string& lock, Block block) {
-  const auto limit = some_patience();
+  const auto limit = some_limit();
   note_invoked(operation, kind, lock, limit);
   error_code error = make_error_code(Error::timed_out);
   try {
@@ -252,7 +252,7 @@ User::Held User::held_by(Holder& holder, std::string lock, Share share, std::int
     Pending<TransactionResults> done;
     workplace_.client.async_commit(holder.guard().set_data(marks, ""), done.handler());
     while (!done.ready(5ms))
-      if (holder.valid_until() <= Clock::now()) return make_error_code(Error::lock_lost);
+      if (holder.valid_until() <= Clock::now()) return make_error_code(LockError::lock_lost);
     return std::get<0>(done.get());
   };
   return held;

@@ -1,4 +1,4 @@
-// One who wants locks of every kind, again and again.
+// A user that wants locks of every kind, again and again.
 #pragma once
 
 #include "layout.hpp"
@@ -6,10 +6,10 @@
 #include "support/await.hpp"
 
 #include <zklock/client.hpp>
-#include <zklock/recipes/inter_process_multi_lock.hpp>
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
-#include <zklock/recipes/inter_process_semaphore.hpp>
-#include <zklock/recipes/inter_process_semaphore_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_multi_lock.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore_mutex.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -34,36 +34,36 @@ struct Workplace {
   std::atomic<bool> closing_time{false};
 };
 
-/// Whoever waits so long is killed, and its log tells.
+/// A user that waits this long is killed, and its log tells.
 inline constexpr std::chrono::milliseconds for_ever = std::chrono::hours{1};
 
 inline constexpr auto unlimited = std::chrono::milliseconds::max();
 
-/// As one word of a log.
+/// The error as one word of a log.
 [[nodiscard]] std::string reason_of(error_code error);
 
-/// A thread's worth of turns. The same seed gives the same turns; how they meet is up to the machine.
+/// The turns of one thread. The same seed gives the same turns. How they meet depends on the machine.
 class User {
  public:
   User(Workplace& workplace, std::uint64_t seed);
-  /// Until closing time.
+  /// Runs until closing time.
   void run();
 
  private:
-  /// A lock that is held, by whatever holds it.
+  /// A held lock, of whatever class its holder is.
   struct Held {
     std::string lock;
     Share share;
     std::int64_t token;
     std::int64_t operation;
     std::function<bool()> is_lost;
-    std::function<Clock::time_point()> valid_until;                  // empty: cannot
-    std::function<error_code()> mark;                                // empty: cannot
-    std::function<void(std::function<void(error_code)>)> wait_lost;  // empty: cannot
+    std::function<Clock::time_point()> valid_until;                  // empty: not supported
+    std::function<error_code()> mark;                                // empty: not supported
+    std::function<void(std::function<void(error_code)>)> wait_lost;  // empty: not supported
   };
 
   std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
-  std::chrono::milliseconds some_patience();
+  std::chrono::milliseconds some_limit();
   std::string some_line(const std::string& kind);
 
   void use_mutex();
@@ -75,17 +75,17 @@ class User {
   void use_semaphore_mutex();
   void use_several();
 
-  /// Stands in line, for ever or for a while; sometimes thinks better of it. Notes how it begins and how it ends.
-  /// `start` takes a handler, or a limit and a handler.
+  /// Waits in the queue, for ever or with a limit, and sometimes cancels. Notes how it begins and how it ends. `start`
+  /// takes a handler, or a limit and a handler.
   template <class Result, class Start>
   std::optional<Result> acquire(std::int64_t operation, const std::string& kind, const std::string& lock, Start start);
-  /// The same for what blocks: until it has the lock, or for a limit, and says whether it has.
+  /// The same for a blocking acquire: without a limit, or with one, and says whether it has the lock.
   template <class Block>
   bool acquire_blocking(std::int64_t operation, const std::string& kind, const std::string& lock, Block block);
 
   template <class Holder>
   Held held_by(Holder& holder, std::string lock, Share share, std::int64_t operation);
-  /// Does with what one lease protects what there is to do, and gives it back.
+  /// Uses the resource that one lease protects, and releases the lease.
   void use(Lease lease, const std::string& line, Share share, std::int64_t operation);
   void note_granted(const Held& held);
   void visit(const std::vector<Held>& all);

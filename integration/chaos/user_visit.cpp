@@ -12,7 +12,7 @@ using test::Pending;
 
 namespace {
 
-bool is_lost(error_code marked) { return marked == Error::no_node || marked == Error::lock_lost; }
+bool is_lost(error_code marked) { return marked == Error::no_node || marked == LockError::lock_lost; }
 
 }  // namespace
 
@@ -23,7 +23,7 @@ std::string reason_of(error_code error) {
   return text;
 }
 
-/// Who has no token has lost it already.
+/// A holder without a token has lost the lock already.
 void User::note_granted(const Held& held) {
   if (held.token == 0) return note(Event::refused, held.operation, "lost");
   workplace_.log.write({.event = Event::granted,
@@ -34,7 +34,7 @@ void User::note_granted(const Held& held) {
                         .number = static_cast<int>(held.share)});
 }
 
-/// Does with the resource what the lock is for.
+/// Uses the resource that the locks protect.
 void User::visit(const std::vector<Held>& all) {
   std::vector<const Held*> inside;
   for (const Held& held : all)
@@ -46,7 +46,7 @@ void User::visit(const std::vector<Held>& all) {
   for (const Held* held : inside) access_.leave(held->lock, held->token);
 }
 
-/// Mostly not at all, sometimes for longer than a session lasts without its servers; no longer than the locks are ours.
+/// Mostly no time at all, sometimes longer than a session lasts without its servers; no longer than the locks are held.
 void User::stay(const std::vector<Held>& all) {
   const bool is_long = below(1'000) < workplace_.long_stays;
   const Held& first = all.front();
@@ -78,7 +78,7 @@ void User::note_lost(const Held& held) {
                         .token = held.token});
 }
 
-/// The machine's clock is read first: a process that is paused in between seems to trust itself too little.
+/// Reads the machine's clock first: a process that is paused in between then seems to trust itself too little.
 void User::note_trust(const Held& held) {
   if (!held.valid_until) return;
   const std::int64_t now = now_in_microseconds();
@@ -118,7 +118,7 @@ void User::release(Lease lease, const Held& held) {
     lease.async_release(done.handler());
     record.reason = reason_of(std::get<0>(done.get(for_ever)));
   }
-  workplace_.log.write(record);  // before the lease goes
+  workplace_.log.write(record);  // before the lease is destroyed
 }
 
 void User::note_invoked(std::int64_t operation, const std::string& kind, const std::string& lock,

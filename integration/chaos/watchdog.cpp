@@ -35,7 +35,7 @@ struct Watchdog::Shared {
   const Log& log;
   int process;
   std::atomic<bool> awaited{false};
-  std::chrono::nanoseconds waited{0};  // the I/O thread's
+  std::chrono::nanoseconds waited{0};  // of the I/O thread
 };
 
 Watchdog::Watchdog(const Client& client, const Log& log, int process)
@@ -46,7 +46,7 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-/// Reads the machine's clock first: whoever is paused in between seems to trust itself too little.
+/// Reads the machine's clock first: a process that is paused in between then seems to trust itself too little.
 void Watchdog::note_trust() {
   const Session session = client_.session();
   const std::int64_t now = now_in_microseconds();

@@ -1,4 +1,4 @@
-// Whether a client's I/O thread does what it is asked at once.
+// Whether a client's I/O thread does at once what it is asked.
 #pragma once
 
 #include "record.hpp"
@@ -10,8 +10,8 @@
 
 namespace zklock::chaos {
 
-/// Asks the client's I/O thread for a sign of life, again and again, and notes when it is late: by how much, less the
-/// time that it waited for a processor. Notes, besides, until when the session has proof that it lives.
+/// Asks the client's I/O thread for a reply, again and again, and notes when it is late: by how much, less the time
+/// that it waited for a processor. Also notes until when the session is proven valid.
 class Watchdog {
  public:
   Watchdog(const Client& client, const Log& log, int process);
@@ -26,7 +26,7 @@ class Watchdog {
   const Client& client_;
   std::shared_ptr<Shared> shared_;
   std::atomic<bool> over_{false};
-  std::int64_t trusted_ = 0;  ///< a session
+  std::int64_t trusted_ = 0;  ///< the id of a session
   Clock::time_point trusted_until_{};
   std::thread thread_;
 };

@@ -4,6 +4,8 @@
 #include "user.hpp"
 #include "watchdog.hpp"
 
+#include <zklock/audit/audit_log.hpp>
+#include <zklock/metrics/metrics.hpp>
 #include <zklock/retry_policy.hpp>
 
 #include <clocale>
@@ -12,7 +14,10 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <sstream>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -23,15 +28,27 @@ namespace {
 
 using namespace std::chrono_literals;
 
-ClientConfig config_of(const WorkerOptions& options) {
+ClientConfig config_of(const WorkerOptions& options, std::shared_ptr<metrics::Metrics> metrics) {
   return {.connect_string = options.connect_string,
           .session_timeout = options.session_timeout,
           .connection_timeout = 20s,
           .retry = ExponentialBackoffRetry{.base = 20ms, .max_retries = 10},
-          .client_id = "worker-" + std::to_string(options.process)};
+          .client_id = "worker-" + std::to_string(options.process),
+          .observers = {std::make_shared<AuditLog>(AuditOptions{.file = options.log.string() + ".audit"}),
+                        std::move(metrics)}};
 }
 
-/// What a library has no business to change in its host.
+/// How many grants have ended, by the metrics.
+std::int64_t count_ends(const metrics::Metrics& metrics) {
+  constexpr std::string_view name = "zklock_hold_seconds_count{";
+  std::int64_t sum = 0;
+  std::istringstream text{metrics.text()};
+  for (std::string line; std::getline(text, line);)
+    if (line.starts_with(name)) sum += std::stoll(line.substr(line.rfind(' ')));
+  return sum;
+}
+
+/// The properties of its host that a library must not change.
 std::string describe_host() {
   sigset_t blocked;
   ::pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
@@ -68,11 +85,12 @@ class Worker {
       wait_for("drain");
       workplace_.closing_time = true;
       for (std::thread& each : threads_) each.join();
-      // Releases in the background are to be done, too, before anybody counts.
+      // Releases in the background have to end, too, before anything is counted.
       static_cast<void>(client_.wait_connected(30s));
     }
     static_cast<void>(test::eventually([&] { return Resources{} <= before; }, 10s));
     measure();
+    note("ends_by_metrics", count_ends(*metrics_));
     log_.write({.event = Event::drained, .process = options_.process});
     std::ofstream{options_.log.string() + ".drained"};
     wait_for("quit");
@@ -86,7 +104,7 @@ class Worker {
     }
   }
 
-  /// Whoever wants to end our session finds it there.
+  /// A process that wants to end this client's session finds it there.
   void publish_session() const {
     const SessionCredentials session = client_.session().credentials();
     std::ofstream{options_.log.string() + ".next"} << session.id << '\n'
@@ -94,7 +112,7 @@ class Worker {
     std::filesystem::rename(options_.log.string() + ".next", options_.log.string() + ".session");
   }
 
-  /// While the client is connected: otherwise its socket would be missing.
+  /// Measures while the client is connected: otherwise its socket would be missing.
   Resources measure() const {
     Resources now;
     for (int tries = 0; tries < 10 && client_.wait_connected(30s); ++tries) {
@@ -114,7 +132,8 @@ class Worker {
   WorkerOptions options_;
   std::string host_ = describe_host();
   Log log_{options_.log};
-  Client client_{config_of(options_)};
+  std::shared_ptr<metrics::Metrics> metrics_ = std::make_shared<metrics::Metrics>();
+  Client client_{config_of(options_, metrics_)};
   Workplace workplace_{
       client_, log_, options_.process, options_.register_port, options_.session_timeout, options_.long_stays};
   std::vector<std::unique_ptr<User>> users_{};

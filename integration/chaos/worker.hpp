@@ -1,4 +1,4 @@
-// A process of the campaign: a client, and threads that use locks by it.
+// A process of the campaign: a client, and threads that use locks through it.
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,9 @@ struct WorkerOptions {
   std::uint64_t long_stays = 3;
 };
 
-/// Says "working" once it is connected. Then it is told "drain", by a line of input: the users come to the end of their
-/// turns, and it makes a file "<log>.drained". Then "quit", or the end of its input: it closes its client and returns.
+/// Says "working" once it is connected. Lines of its input tell it what to do. At "drain" the users finish their turns,
+/// and the process makes a file "<log>.drained". At "quit", or at the end of its input, it closes its client and
+/// returns.
 ///
 /// Ends with its parent.
 int work(const WorkerOptions& options);

@@ -1,0 +1,146 @@
+// I17: the audit logs, compared with the servers' log and with what the users say.
+#include "judge.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace zklock::chaos {
+namespace {
+
+using Kind = AuditRecord::Kind;
+
+/// What one process has recorded, by nodes.
+struct Trail {
+  std::map<std::string, std::vector<AuditRecord>> grants{};
+  std::map<std::string, std::vector<AuditRecord>> ends{};  ///< releases and losses
+  std::set<std::int64_t> sequences{};
+  std::int64_t dropped = 0;
+};
+
+std::map<int, Trail> trails_of(const Evidence& evidence) {
+  std::map<int, Trail> trails;
+  for (const int process : evidence.drained) trails[process];  // a process without a record, too
+  for (const AuditRecord& each : evidence.audit) {
+    Trail& trail = trails[each.process];
+    trail.sequences.insert(each.sequence);
+    trail.dropped += each.dropped;
+    if (each.kind == Kind::granted) trail.grants[each.node].push_back(each);
+    if (each.kind == Kind::released || each.kind == Kind::lost) trail.ends[each.node].push_back(each);
+  }
+  return trails;
+}
+
+class AuditCheck {
+ public:
+  explicit AuditCheck(const Evidence& evidence) : evidence_{evidence}, trails_{trails_of(evidence)} {
+    for (const auto& [token, node] : evidence.history.nodes()) nodes_[node.path] = &node;
+  }
+
+  std::vector<Violation> run() {
+    for (const auto& [process, trail] : trails_) {
+      count(process, trail);
+      compare_with_metrics(process, trail);
+      for (const auto& [node, grants] : trail.grants) check_grant(trail, grants);
+      for (const auto& [node, ends] : trail.ends) check_end(trail, ends);
+    }
+    for (const auto& [token, hold] : evidence_.holds) check_hold(token, hold);
+    return std::move(found_);
+  }
+
+ private:
+  /// Those that a process writes until it has drained are complete. One that was killed lacks the last ones.
+  [[nodiscard]] bool is_complete(int process) const { return evidence_.drained.contains(process); }
+
+  void add(std::string what, const AuditRecord& record) {
+    const auto node = nodes_.find(record.node);
+    found_.push_back({what + ": " + record.node,
+                      {node == nodes_.end() ? record.token : node->second->created},
+                      record.process,
+                      0,
+                      record.at});
+  }
+
+  void count(int process, const Trail& trail) {
+    if (trail.sequences.empty()) return;
+    const auto missing = *trail.sequences.rbegin() - static_cast<std::int64_t>(trail.sequences.size());
+    if (missing != trail.dropped && is_complete(process))
+      found_.push_back(
+          {"an audit log lacks " + std::to_string(missing) + " records, and says " + std::to_string(trail.dropped),
+           {},
+           process});
+  }
+
+  void compare_with_metrics(int process, const Trail& trail) {
+    std::int64_t recorded = 0;
+    for (const auto& [node, ends] : trail.ends) recorded += static_cast<std::int64_t>(ends.size());
+    for (const Record& each : evidence_.users)
+      if (each.event == Event::measured && each.reason == "ends_by_metrics" && each.process == process &&
+          each.number != recorded && trail.dropped == 0)
+        found_.push_back({"metrics count " + std::to_string(each.number) + " ends of grants, the audit log " +
+                              std::to_string(recorded),
+                          {},
+                          process});
+  }
+
+  void check_grant(const Trail& trail, const std::vector<AuditRecord>& grants) {
+    const AuditRecord& grant = grants.front();
+    if (grants.size() > 1) add("a grant was recorded " + std::to_string(grants.size()) + " times", grant);
+    const auto node = nodes_.find(grant.node);
+    if (node == nodes_.end()) return add("the grant of a node that the servers have not made was recorded", grant);
+    if (node->second->session != grant.session || evidence_.process_of(*node->second) != grant.process)
+      add("a grant was recorded of another client's node", grant);
+    if (!has_its_token(grant, *node->second)) add("a grant was recorded with a wrong token", grant);
+    if (!trail.ends.contains(grant.node) && is_complete(grant.process) && trail.dropped == 0)
+      add("the end of a grant was not recorded", grant);
+  }
+
+  /// A writer that goes on as a reader keeps its token.
+  [[nodiscard]] bool has_its_token(const AuditRecord& record, const Node& node) const {
+    if (record.token == node.created) return true;
+    const Node* reader = evidence_.history.beside(record.token);
+    return reader != nullptr && reader->created == node.created;
+  }
+
+  void check_end(const Trail& trail, const std::vector<AuditRecord>& ends) {
+    const AuditRecord& end = ends.front();
+    if (ends.size() > 1) add("the end of a grant was recorded " + std::to_string(ends.size()) + " times", end);
+    const auto grants = trail.grants.find(end.node);
+    if (grants == trail.grants.end()) {
+      if (trail.dropped == 0) add("an end was recorded, and no grant", end);
+      return;
+    }
+    const AuditRecord& grant = grants->second.front();
+    if (grant.token != end.token || grant.attempt != end.attempt || grant.sequence > end.sequence)
+      add("an end was recorded that does not fit its grant", end);
+  }
+
+  /// What the user says of it.
+  void check_hold(std::int64_t token, const Hold& hold) {
+    const int process = hold.granted.process;
+    const Node* node = evidence_.history.find(token);
+    if (node == nullptr || !is_complete(process)) return;
+    const Trail& trail = trails_.at(process);
+    if (trail.dropped > 0) return;
+    AuditRecord record{.process = process, .at = hold.granted.at, .token = token, .node = node->path};
+    if (!trail.grants.contains(node->path)) return add("a grant was not recorded", record);
+    const auto ends = trail.ends.find(node->path);
+    if (ends == trail.ends.end()) return;  // reported above
+    const bool is_lost = ends->second.front().kind == Kind::lost;
+    record.at = ends->second.front().at;
+    if (hold.released_with == "ok" && is_lost) add("a loss was recorded of what its user has released", record);
+  }
+
+  const Evidence& evidence_;
+  std::map<int, Trail> trails_;
+  std::map<std::string, const Node*> nodes_;
+  std::vector<Violation> found_;
+};
+
+}  // namespace
+
+std::vector<Violation> check_audit(const Evidence& evidence) { return AuditCheck{evidence}.run(); }
+
+}  // namespace zklock::chaos

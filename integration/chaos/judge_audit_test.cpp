@@ -1,0 +1,89 @@
+// I17 on histories made by hand, in which it holds or is violated.
+#include "judge_story.hpp"
+#include "support/catch.hpp"
+
+using namespace zklock;
+using namespace zklock::chaos;
+
+namespace {
+
+using Kind = AuditRecord::Kind;
+
+std::size_t violations(Story& story) { return check_audit(story.tell()).size(); }
+
+}  // namespace
+
+TEST_CASE("I17: a grant or its end is missing, is there twice, or is another") {
+  Story story = handed_off();
+  auto& audit = story.evidence.audit;
+  REQUIRE(violations(story) == 0);
+  SECTION("no end") { audit.pop_back(); }
+  SECTION("no grant") {
+    audit[2].kind = Kind::other;
+    CHECK(violations(story) == 2);  // nor does its end fit one
+    return;
+  }
+  SECTION("two grants") { story.audit(13.3, Kind::granted, 2, 12, b); }
+  SECTION("two ends") { story.audit(15.1, Kind::lost, 2, 12, b); }
+  SECTION("a wrong token") { audit[2].token = audit[3].token = 10; }
+  SECTION("an end with another token") { audit[3].token = 10; }
+  SECTION("an end of another attempt") { audit[3].attempt = 10; }
+  SECTION("another session") { audit[2].session = one; }
+  SECTION("a node that the servers have not made") {
+    audit[2].node += '0';
+    audit[3].node += '0';
+    CHECK(violations(story) == 2);  // and its user's grant is missing
+    return;
+  }
+  SECTION("a loss of what was released") { audit[3].kind = Kind::lost; }
+  SECTION("a record is missing, and not counted") { audit[3].sequence = 3; }
+  CHECK(violations(story) == 1);
+}
+
+TEST_CASE("I17: what was dropped is counted, and a killed process lacks the last records") {
+  Story story = handed_off();
+  SECTION("dropped") {
+    story.evidence.audit.erase(story.evidence.audit.begin() + 2);
+    CHECK(violations(story) > 0);
+    story.evidence.audit.push_back({.kind = Kind::dropped, .process = 2, .sequence = 3, .dropped = 1});
+    CHECK(violations(story) == 0);
+    story.evidence.audit.back().dropped = 2;
+    CHECK(violations(story) == 1);
+  }
+  SECTION("killed") {
+    story.evidence.audit.pop_back();
+    std::erase_if(story.evidence.users,
+                  [](const Record& each) { return each.event == Event::drained && each.process == 2; });
+    CHECK(violations(story) == 0);
+  }
+}
+
+TEST_CASE("I17: metrics and the audit log count the same grants") {
+  Story story = handed_off();
+  const auto counted = [&](std::int64_t ends) {
+    story.evidence.users.push_back(
+        {.event = Event::measured, .process = 1, .number = ends, .reason = "ends_by_metrics"});
+  };
+  counted(1);
+  CHECK(violations(story) == 0);
+  counted(2);
+  CHECK(violations(story) == 1);
+}
+
+TEST_CASE("a line of an audit log is read, and half a line is not") {
+  const std::string line =
+      R"({"@timestamp":"1970-01-01T00:00:10.123456Z","log.level":"info","message":"granted","event.action":"lock.granted",)"
+      R"("event.sequence":7,"zklock.client.session":"0xf00000001","zklock.fencing_token":10,"zklock.attempt":3,)"
+      R"("zklock.lock.path":"/locks/a","zklock.node":"lock-0000000001"})";
+  const auto record = parse_audit(line, 4);
+  REQUIRE(record);
+  CHECK(record->kind == Kind::granted);
+  CHECK(record->process == 4);
+  CHECK(record->at == 10'123'456);
+  CHECK(record->sequence == 7);
+  CHECK(record->session == 0xf00000001);
+  CHECK(record->token == 10);
+  CHECK(record->attempt == 3);
+  CHECK(record->node == "/locks/a/lock-0000000001");
+  CHECK_FALSE(parse_audit(line.substr(0, 60), 4));
+}
