@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# The shortest run of the benchmark, with Curator; and that what it has written is what it should be.
-# Usage: smoke_test.sh SOURCES BUILD
+# The shortest run of the benchmark, with Curator; checks what it has written. Usage: smoke_test.sh SOURCES BUILD
 set -euo pipefail
 
 work=$(mktemp -d)

@@ -1,39 +1,66 @@
-# What zklock's own targets are compiled with. Nothing here reaches a user of the library.
+# The flags of zklock's own targets. Nothing here affects a user of the library.
 
 add_library(zklock_warnings INTERFACE)
 target_compile_options(zklock_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow $<$<BOOL:${ZKLOCK_WERROR}>:-Werror>)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # 12 takes a coroutine's frame for a mismatch when it inlines half of it
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # g++ 12 takes a coroutine's frame for a mismatch when it inlines half of it
   target_compile_options(zklock_warnings INTERFACE -Wno-mismatched-new-delete)
 endif()
 
 add_library(zklock_sanitizers INTERFACE)
 if(ZKLOCK_SANITIZE)
-  # No recovery: an error that only prints does not fail a test. clang's "function" check misreads the resume pointers of
-  # coroutines.
+  # No recovery: an error that is only printed does not fail a test. clang's "function" check misreads the resume
+  # pointers of coroutines.
   target_compile_options(zklock_sanitizers INTERFACE -fsanitize=${ZKLOCK_SANITIZE} -fno-sanitize-recover=all
     -fno-omit-frame-pointer)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND ZKLOCK_SANITIZE MATCHES "undefined")
     target_compile_options(zklock_sanitizers INTERFACE -fno-sanitize=function)
   endif()
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # which takes the code that a sanitizer adds for the program's
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # g++ takes the code that a sanitizer adds for the program's own
     target_compile_options(zklock_sanitizers INTERFACE -Wno-maybe-uninitialized)
   endif()
   target_link_options(zklock_sanitizers INTERFACE -fsanitize=${ZKLOCK_SANITIZE})
-  # Their options, built into each executable.
+  # The sanitizers' options, built into each executable.
   target_sources(zklock_sanitizers INTERFACE
     $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${CMAKE_CURRENT_LIST_DIR}/sanitizer_defaults.cpp>)
 endif()
 
-# Headers that most files of a target include, compiled once, if ZKLOCK_PRECOMPILE_HEADERS: the sanitizers' builds take
-# half the time with them. The others show that each file includes what it needs.
+# Headers that most files of a target include, compiled once, if ZKLOCK_PRECOMPILE_HEADERS is set: the sanitizers'
+# builds take half the time with them. The other builds show that each file includes what it needs.
 function(zklock_precompile target)
   if(ZKLOCK_PRECOMPILE_HEADERS)
     target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
 endfunction()
 
-# Applies the house's flags to a target of ours. Usage: zklock_house_rules(TARGET)
+# Applies the project's flags to a target of zklock. Usage: zklock_house_rules(TARGET)
 function(zklock_house_rules target)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:zklock_warnings> $<BUILD_INTERFACE:zklock_sanitizers>)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+endfunction()
+
+# zklock_part(NAME OF library IN directory [USES part...] SOURCES file...)
+#
+# A layer or a family of a library: an OBJECT library with an include root of its own. It sees the private headers of
+# the parts that it uses, and of the parts that those use; an include of a file in a higher layer finds no file. The
+# library has the objects.
+function(zklock_part name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "OF;IN" "USES;SOURCES")
+  list(TRANSFORM arg_SOURCES PREPEND "${arg_IN}/")
+  add_library(${name} OBJECT ${arg_SOURCES})
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  target_include_directories(${name} PUBLIC ${arg_IN}
+    PRIVATE $<TARGET_PROPERTY:${arg_OF},INTERFACE_INCLUDE_DIRECTORIES>)
+  target_link_libraries(${name} PUBLIC ${arg_USES} PRIVATE Boost::headers Threads::Threads ${zklock_spdlog})
+  if(BUILD_SHARED_LIBS)
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
+  zklock_house_rules(${name})
+  target_sources(${arg_OF} PRIVATE $<TARGET_OBJECTS:${name}>)
+endfunction()
+
+# For tests of private parts: gives TARGET their headers, not their objects. Usage: zklock_see_inside(TARGET part...)
+function(zklock_see_inside target)
+  foreach(part IN LISTS ARGN)
+    target_include_directories(${target} PRIVATE $<TARGET_PROPERTY:${part},INTERFACE_INCLUDE_DIRECTORIES>)
+  endforeach()
 endfunction()

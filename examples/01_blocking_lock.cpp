@@ -1,4 +1,4 @@
-// A lock that threads wait for, with the standard library's own guards.
+// A lock for which threads wait, with the standard library's own guards.
 //
 // Prints:
 //   first: holds the lock, token grows: yes
@@ -7,7 +7,7 @@
 #include "support/ensemble.hpp"
 
 #include <zklock/client.hpp>
-#include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
 
 #include <iostream>
 #include <mutex>
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 int main() try {
   const example::Ensemble ensemble;
-  // Two clients, as two processes would be: each has a session of its own.
+  // Two clients, as in two processes: each has a session of its own.
   const zklock::Client first_client{{.connect_string = ensemble.connect_string()}};
   const zklock::Client second_client{{.connect_string = ensemble.connect_string()}};
   zklock::InterProcessMutex first{first_client, "/examples/orders"};
@@ -28,7 +28,7 @@ int main() try {
   held.lock();
   std::cout << "first: holds the lock, token grows: " << (first.fencing_token() > earlier_token ? "yes" : "no") << '\n';
 
-  // Timeouts are for the whole call; a lock not acquired leaves no trace in ZooKeeper.
+  // The timeout is for the whole call; a lock not acquired leaves no trace in ZooKeeper.
   std::unique_lock wanted{second, 200ms};
   if (!wanted) std::cout << "second: not free within 200 ms\n";
 

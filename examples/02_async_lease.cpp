@@ -6,7 +6,7 @@
 #include "support/ensemble.hpp"
 
 #include <zklock/client.hpp>
-#include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -19,8 +19,8 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-/// What the lock protects. It has the last word: a holder that was asleep while its lock went to somebody else still
-/// believes that it holds it.
+/// The resource that the lock protects. It must check the token itself: a holder that was asleep while another client
+/// got the lock still believes that it holds it.
 class Store {
  public:
   [[nodiscard]] bool write(std::int64_t token) {
@@ -36,7 +36,7 @@ class Store {
 asio::awaitable<bool> work(const zklock::InterProcessMutex& mutex, Store& store) {
   zklock::Lease alice = co_await mutex.async_acquire(5s, asio::use_awaitable);
   const std::int64_t alices_token = alice.fencing_token();
-  co_await alice.async_release(asio::use_awaitable);  // ~Lease does it, too, but does not wait for the server's word
+  co_await alice.async_release(asio::use_awaitable);  // ~Lease does it, too, but does not wait for the server's reply
 
   const zklock::Lease bob = co_await mutex.async_acquire(5s, asio::use_awaitable);
   if (bob.is_held() && store.write(bob.fencing_token())) std::cout << "bob: wrote after alice\n";

@@ -1,11 +1,12 @@
-// Two locks at once, taken by many in any order without a deadlock: std::scoped_lock backs off and tries again.
+// Two locks at once, acquired by many threads in any order without a deadlock: std::scoped_lock backs off and tries
+// again.
 //
 // Prints:
 //   100 transfers, 200 in all accounts
 #include "support/ensemble.hpp"
 
 #include <zklock/client.hpp>
-#include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
 
 #include <future>
 #include <iostream>
@@ -34,7 +35,7 @@ int main() try {
   Account ann{zklock::InterProcessMutex{client, "/examples/accounts/ann"}};
   Account ben{zklock::InterProcessMutex{client, "/examples/accounts/ben"}};
 
-  // In opposite orders. The owner of a blocking lock is the thread.
+  // The threads acquire the locks in opposite orders. The owner of a blocking lock is the thread.
   auto there = std::async(std::launch::async, [&] { transfer(ann, ben, 50); });
   auto back = std::async(std::launch::async, [&] { transfer(ben, ann, 50); });
   there.get();

@@ -1,8 +1,8 @@
-// What becomes of the connection, and of a lock with it, when the server goes down and comes back.
+// The states of the connection, and of a lock, when the server goes down and comes back.
 //
 // Prints, one a line: connecting, connected, suspended, reconnected, closed; and what each means for the lock.
 #include <zklock/client.hpp>
-#include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
 #include <zklock/testing/test_server.hpp>
 
 #include <boost/asio/use_future.hpp>
@@ -26,9 +26,9 @@ void await(zklock::StateStream& states, ConnectionState wanted) {
 }  // namespace
 
 int main() try {
-  zklock::testing::TestServer server;  // its own, to be stopped
+  zklock::testing::TestServer server;  // the example's own, so that it can be stopped
   zklock::Client client{{.connect_string = server.connect_string(), .session_timeout = 10s}};
-  zklock::StateStream states = client.states();  // the first is the state now
+  zklock::StateStream states = client.states();  // the first state is the current one
   await(states, ConnectionState::connected);
 
   const zklock::InterProcessMutex mutex{client, "/examples/states"};

@@ -1,11 +1,11 @@
-// Locks by the names of what they protect: clerks who sell and auditors who count, in a shop of many shelves.
+// Locks by the names of what they protect: clerks that sell and auditors that count, in a shop of many shelves.
 //
 // Prints:
 //   90 sold, 210 left, 300 in all
 //   a name is one component of a path: refused
 #include "support/ensemble.hpp"
 
-#include <zklock/recipes/lock_registry.hpp>
+#include <zklock/recipes/locks/lock_registry.hpp>
 
 #include <iostream>
 #include <map>
@@ -23,12 +23,12 @@ int main() try {
 
   std::map<std::string, int> stock{{"apples", 100}, {"pears", 100}, {"plums", 100}};
   std::map<std::string, int> sold = {{"apples", 0}, {"pears", 0}, {"plums", 0}};
-  // Up to ten times for two seconds each, with a pause of random length in between.
+  // Tries up to ten times for two seconds each, with a pause of random length in between.
   const zklock::LockOptions patient{.wait = 2s, .tries = 10, .interval = 50ms};
   const auto clerk = [&] {
     for (int i = 0; i < 10; ++i)
       for (auto& [fruit, left] : stock) {
-        const zklock::Lease lease = registry.lock(fruit, Isolation::write, patient);  // this shelf, and no other
+        const zklock::Lease lease = registry.lock(fruit, Isolation::write, patient);  // locks this shelf, and no other
         --left;
         ++sold.at(fruit);
       }

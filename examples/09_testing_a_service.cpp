@@ -1,5 +1,5 @@
 // A service that uses a lock, tested without a server: every fault at every step of two sellers in one shop.
-#include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
 #include <zklock/testing/exploration.hpp>
 
 #include <algorithm>
@@ -9,7 +9,7 @@ using namespace zklock;
 using namespace zklock::testing;
 using namespace std::chrono_literals;
 
-/// What the lock protects. Given a fencing token, it refuses whoever comes with an older one than it has seen.
+/// The resource that the lock protects. Given a fencing token, it refuses a token older than one that it has seen.
 struct Shop {
   int stock = 10;
   int sold = 0;
@@ -45,7 +45,7 @@ ExplorationReport explore_the_shop(bool fenced) {
       world.actor([&world, who, shop, fenced] { return sell_one(world, who, *shop, fenced); });
     world.invariant("what is sold is gone", [shop] { return shop->stock + shop->sold == 10; });
   };
-  return explore(two_sellers, {.most_failures = 1});
+  return explore(two_sellers, {.max_failures = 1});
 }
 
 int main() {

@@ -1,4 +1,4 @@
-// What the fuzz targets have in common.
+// Functions that the fuzz targets share.
 #pragma once
 
 #include <zklock/error.hpp>
@@ -13,7 +13,7 @@
 
 namespace zklock::fuzz {
 
-/// Ends the process, which libFuzzer takes for a finding, unless `condition` holds.
+/// Ends the process, which libFuzzer reports as a finding, unless `condition` holds.
 inline void check(bool condition, const char* promise) {
   if (condition) return;
   std::fprintf(stderr, "broken: %s\n", promise);
@@ -22,7 +22,7 @@ inline void check(bool condition, const char* promise) {
 
 /// Whether `function` returns. It may throw `error` and nothing else.
 template <class Function>
-[[nodiscard]] bool succeeds(Function&& function, Error error) {
+[[nodiscard]] bool succeeds(Function&& function, error_code error) {
   try {
     function();
     return true;
@@ -34,7 +34,7 @@ template <class Function>
   }
 }
 
-/// `text`, taken apart at each `separator`.
+/// `text`, split at each `separator`.
 [[nodiscard]] inline std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= text.size();) {

@@ -1,4 +1,4 @@
-// Compressed node data: who may write the node may write anything.
+// Compressed node data: a client that may write the node may write anything.
 #include "check.hpp"
 
 #include <zklock/codec.hpp>
@@ -19,7 +19,7 @@ std::optional<std::string> decode(const std::string& encoded) {
   return data;
 }
 
-/// `text`, whose bytes are a deflated stream perhaps, with a header before it, so that inflating it begins.
+/// A header and then `text`, whose bytes may be a deflated stream, so that inflating begins.
 std::string with_header(std::string_view text) { return std::string{"\x1f\x8b\x08\0\0\0\0\0\0\xff", 10}.append(text); }
 
 }  // namespace

@@ -1,7 +1,8 @@
-// The data of a lock's nodes: Curator's nodes, and anybody else's, have any.
+// The data of a lock's nodes: nodes of Curator, or of any other program, may have any data.
 #include "check.hpp"
 
 #include <zklock/client_id.hpp>
+#include <zklock/recipes/locks/lock_data.hpp>
 
 using namespace zklock;
 using fuzz::check;

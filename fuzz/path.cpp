@@ -1,7 +1,8 @@
-// Paths come from users, and, in listings, from whoever writes to the ensemble.
+// Paths come from users, and, in listings, from any client that writes to the ensemble.
 #include "check.hpp"
 
 #include <zklock/path.hpp>
+#include <zklock/recipes/locks/lock_path.hpp>
 
 using namespace zklock;
 using fuzz::check;
@@ -17,11 +18,11 @@ void check_accepted(std::string_view path) {
 
   check(join_path(parent_path(path), node_name(path)) == path, "parent and name, joined, are the path");
   const std::string child = join_path(path, "child");
-  check(!find_path_flaw(child), "a path has children");
+  check(!validate_path(child, std::nothrow), "a path has children");
   check(parent_path(child) == path && node_name(child) == "child", "a child's parent is the path");
 }
 
-/// What quoted() has made of it, undone. Nothing else starts with a backslash.
+/// Undoes quoted(). Nothing else begins with a backslash.
 std::string unquoted(std::string_view text) {
   std::string result;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -53,18 +54,18 @@ void check_quoted(std::string_view text) {
 
 void fuzz_one(std::string_view input) {
   check_quoted(input);
-  const Flaw flaw = find_path_flaw(input);
+  const Flaw flaw = validate_path(input, std::nothrow);
   check(fuzz::succeeds([&] { validate_path(input); }, Error::invalid_path) == !flaw, "a flaw is what is refused");
-  const bool lock = fuzz::succeeds([&] { validate_lock_path(input); }, Error::invalid_lock_path);
+  const bool lock = fuzz::succeeds([&] { validate_lock_path(input); }, LockError::invalid_lock_path);
   check(!lock || (!flaw && input.size() <= 1000 && input != "/"), "a lock's path is a path");
   check(!flaw || flaw.offset <= input.size(), "a flaw is in the text");
 
   if (!flaw) check_accepted(input);
-  // Of any text, down to the root, in no more steps than it has bytes.
+  // From any text it reaches the root, in no more steps than the text has bytes.
   std::string_view path = input;
   for (std::size_t steps = 0; path != "/"; ++steps) {
     check(steps <= input.size(), "parents come to an end");
     path = parent_path(path);
-    check(flaw || !find_path_flaw(path), "a path's parent is a path");
+    check(flaw || !validate_path(path, std::nothrow), "a path's parent is a path");
   }
 }

@@ -1,7 +1,8 @@
-// The children of a lock's directory: anybody may make nodes there, with any name.
-#include "contention.hpp"
+// The children of a lock's directory: any client may create nodes there, with any name.
+#include "queue_position.hpp"
 
 #include "check.hpp"
+#include "sequence_number.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -20,12 +21,12 @@ std::string format(std::int32_t sequence) {
   return text;
 }
 
-std::optional<InLine> place_of(const std::string& name, LockKind line) {
-  auto alone = line_up({name}, line);
+std::optional<QueueEntry> place_of(const std::string& name, LockKind line) {
+  auto alone = in_queue_order({name}, line);
   return alone.empty() ? std::nullopt : std::optional{alone.front()};
 }
 
-bool is_ahead(const InLine& one, const InLine& other) {
+bool is_ahead(const QueueEntry& one, const QueueEntry& other) {
   return one.sequence != other.sequence ? one.sequence < other.sequence : one.name < other.name;
 }
 
@@ -40,15 +41,15 @@ void check_sequence(const std::string& name, std::string_view marker) {
 }
 
 void check_contention(const std::vector<std::string>& children, const std::string& own_name, LockKind kind) {
-  const Contention contention = contend(children, own_name, kind);
+  const QueuePosition contention = find_position(children, own_name, kind);
   const auto own = place_of(own_name, kind);
   const bool present = std::ranges::count(children, own_name) > 0 && own && own->kind == kind;
-  check(present == (contention.verdict != Contention::Verdict::missing), "who is not in the list is missing");
-  check((contention.verdict == Contention::Verdict::behind) != contention.predecessor.empty(),
+  check(present == (contention.verdict != QueuePosition::Verdict::missing), "who is not in the list is missing");
+  check((contention.verdict == QueuePosition::Verdict::behind) != contention.predecessor.empty(),
         "who is behind, and nobody else, has a predecessor");
   if (!present) return;
-  std::vector<std::string> ahead;  // of those who keep us out, first in line first
-  for (const InLine& other : line_up(children, kind))
+  std::vector<std::string> ahead;  // the nodes that block this one, in the order of the queue
+  for (const QueueEntry& other : in_queue_order(children, kind))
     if (is_ahead(other, *own) && !(kind == LockKind::read && other.kind == LockKind::read)) ahead.push_back(other.name);
   check(contention.predecessor == (ahead.empty() ? "" : ahead.back()),
         "a predecessor is the nearest one who keeps us out");
@@ -56,7 +57,7 @@ void check_contention(const std::vector<std::string>& children, const std::strin
 
 }  // namespace
 
-/// The kind's number, then the children, a line each. The first one is our own.
+/// The input is the kind's number, then the children, one a line. The first child is the attempt's own.
 void fuzz_one(std::string_view input) {
   if (input.empty() || input.size() > 4096) return;
   const LockKind kind = kinds[static_cast<unsigned char>(input.front()) % std::size(kinds)];
@@ -67,16 +68,16 @@ void fuzz_one(std::string_view input) {
   std::ranges::sort(children);
   children.erase(std::unique(children.begin(), children.end()), children.end());
   if (input.front() & 0x40) std::erase(children, own);
-  const std::vector<InLine> line = line_up(children, kind);
+  const std::vector<QueueEntry> line = in_queue_order(children, kind);
   check(std::ranges::is_sorted(line, is_ahead), "a line is in order");
   for (const std::string& child : children) {
     const bool contends = place_of(child, kind).has_value();
-    check(std::ranges::count(line, child, &InLine::name) == (contends ? 1 : 0),
+    check(std::ranges::count(line, child, &QueueEntry::name) == (contends ? 1 : 0),
           "contenders, and nobody else, are in line");
   }
   if (kind == LockKind::mutex)
     for (std::size_t i = 0; i < line.size(); ++i)
-      check(contend(children, line[i].name, kind).predecessor == (i == 0 ? "" : line[i - 1].name),
+      check(find_position(children, line[i].name, kind).predecessor == (i == 0 ? "" : line[i - 1].name),
             "the line is one chain");
 
   check_contention(children, own, kind);

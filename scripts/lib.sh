@@ -2,7 +2,7 @@
 # For the scripts beside it: what is missing is installed, what is needed is built. To be sourced from the repository's
 # root by bash with `set -euo pipefail`.
 
-# need PACKAGE...: installs those Debian packages that are missing, and says which.
+# need PACKAGE...: installs those Debian packages that are missing, and prints which.
 need() {
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     echo "This is no Debian: what its packages $* hold is taken to be here."
@@ -21,11 +21,26 @@ need() {
     >/dev/null || die "cannot install ${missing[*]}"
 }
 
-# More words for CMake; a script may set it.
-cmake_options=()
+# need_node_packages DIRECTORY: node, npm, and the packages that the directory's package-lock.json names. None of their
+# own scripts is run.
+need_node_packages() {
+  command -v node >/dev/null || need nodejs
+  command -v npm >/dev/null || need npm
+  local lock=$1/package-lock.json installed=$1/node_modules/.installed
+  if ! cmp -s "$lock" "$installed"; then
+    echo "Installing the node packages of $1 ..."
+    (cd "$1" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null) ||
+      die "cannot install the node packages of $1"
+    cp "$lock" "$installed"
+  fi
+}
 
-# configure_and_build PRESET TARGET...: builds the targets in build/PRESET, and says so. Output is shown only when
-# something fails, and ninja's one line of progress on a terminal.
+# Further options for CMake, and the command that runs the build; a script may set them.
+cmake_options=()
+build_by=()
+
+# configure_and_build PRESET TARGET...: builds the targets in build/PRESET, and says so. Output is shown only if
+# something fails; on a terminal, ninja's one line of progress is shown, too.
 configure_and_build() {
   local preset=$1
   shift
@@ -38,19 +53,19 @@ configure_and_build() {
   }
   local quiet=(--quiet)
   [[ ! -t 1 ]] || quiet=()
-  # Not `cmake --build`, which would die of SIGTERM alone and leave ninja at work.
-  interruptible ninja -C "build/$preset" "${quiet[@]}" "$@" || die "the build has failed"
+  # Not `cmake --build`: SIGTERM would end only that, and leave ninja running.
+  interruptible "${build_by[@]}" ninja -C "build/$preset" "${quiet[@]}" "$@" || die "the build has failed"
 }
 
-# interruptible COMMAND...: runs it, and ends it when this script is ended, which bash alone would do only afterwards,
-# or not at all.
+# interruptible COMMAND...: runs the command, and ends it when this script is ended. Bash alone would do so only
+# afterwards, or not at all.
 interruptible() {
   local child status=0 number
   "$@" &
   child=$!
   for number in 1 2 15; do
     # shellcheck disable=SC2064
-    trap "trap - $number; kill -TERM $child 2>/dev/null || true; wait $child || true; kill -$number \$\$" "$number"
+    trap "trap - $number; kill -TERM $child 2>/dev/null || true; wait $child || true; kill -$number $BASHPID" "$number"
   done
   wait "$child" || status=$?
   trap - 1 2 15

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Some pages name a test in each row: every title in quotes in the last column must be one of a test in the sources. A
+# Some pages name a test in each row. Every title in quotes in the last column must be one of a test in the sources. A
 # row with a number in the first column must have four columns, and a test or a reason in the last one.
 # Usage: page_test.sh SOURCE_DIR PAGE
 set -euo pipefail
 cd "$1"
 page=$2
 
-# Titles may be broken over lines; a test that is a script has its title in a variable of CMake.
-code=$(cat test/*.cpp integration/*.cpp integration/interop/*.cpp | tr '\n' ' ' | sed -E 's/" +"//g')
+# Titles may be broken over lines. A test that is a script has its title in a variable of CMake.
+code=$(find test integration -name '*.cpp' -exec cat {} + | tr '\n' ' ' | sed -E 's/" +"//g')
 titles=$(grep -oE '(TEST_CASE(_METHOD)?|CONTRACT)\( *([A-Za-z]+, *)?"[^"]*"' <<<"$code" | sed -E 's/^[^"]*//'
   grep -ohE '^ *set\([a-z_]+ "[^"]*"\)' integration/CMakeLists.txt | sed -E 's/^[^"]*//; s/\)$//')
 if torn=$(grep ';' <<<"$titles"); then

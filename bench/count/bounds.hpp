@@ -1,4 +1,4 @@
-// What a lock may cost.
+// The bounds of what a lock may cost.
 #pragma once
 
 #include <map>
@@ -7,13 +7,14 @@
 
 namespace zklock::bench {
 
-/// From a file with a line for each: workload, metric, bound; '#' begins a comment. What has no bound is only printed.
+/// Reads a file with one line for each bound: workload, metric, bound; '#' begins a comment. A metric without a bound
+/// is only printed.
 class Bounds {
  public:
   /// Throws std::runtime_error.
   explicit Bounds(const std::string& file);
 
-  /// Prints a line, and remembers if it is above its bound.
+  /// Prints a line, and records if the value is above its bound.
   void judge(const std::string& workload, const std::string& metric, double measured);
   [[nodiscard]] bool all_kept() const noexcept { return all_kept_; }
 

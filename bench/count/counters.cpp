@@ -1,4 +1,5 @@
-// The program's own send, recv, epoll_wait and operator new come before the libraries', so that these call them, too.
+// The program's own send, recv, epoll_wait and operator new take precedence over the libraries' ones, so that the
+// libraries call them, too.
 #include "counters.hpp"
 
 #include <atomic>
@@ -16,7 +17,7 @@ namespace {
 std::atomic<std::uint64_t> flights{0};
 std::atomic<std::uint64_t> wake_ups{0};
 std::atomic<std::uint64_t> allocations{0};
-thread_local bool in_flight = false;  // the last thing that this thread did to a socket was to send
+thread_local bool in_flight = false;  // the last socket operation of this thread was a send
 
 template <class Function>
 Function next(const char* name) {

@@ -1,4 +1,4 @@
-// What this process does, counted where it leaves our code.
+// What this process does, counted at the calls that leave zklock's code.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Counters {
   }
 };
 
-/// Since the process began. Threads: any; what the I/O thread counts is exact while that is at rest.
+/// The counts since the process began. Threads: any; what the I/O thread counts is exact while that thread is idle.
 Counters count() noexcept;
 
 }  // namespace zklock::bench

@@ -26,7 +26,7 @@ void stop_instructions() { CALLGRIND_STOP_INSTRUMENTATION; }
 
 namespace {
 
-/// The exit status; 127: there is no such program.
+/// Gives the exit status; 127: there is no such program.
 int run_program(std::vector<std::string> words) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());

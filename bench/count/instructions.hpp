@@ -7,19 +7,19 @@
 
 namespace zklock::bench {
 
-/// A debug build's are others.
+/// A debug build has other counts.
 #ifdef NDEBUG
 inline constexpr const char* instructions_metric = "instructions";
 #else
 inline constexpr const char* instructions_metric = "debug-instructions";
 #endif
 
-/// For a process that runs under callgrind: counts from here, until here, on all threads.
+/// For a process that runs under callgrind: counts from start to stop, on all threads.
 void start_instructions();
 void stop_instructions();
 
-/// Runs `program workload server locks` under callgrind. Nothing if there is no valgrind, and a line says so.
-/// Throws std::runtime_error if it fails.
+/// Runs `program workload server locks` under callgrind. std::nullopt if there is no valgrind; a line of output says
+/// so. Throws std::runtime_error if it fails.
 std::optional<std::uint64_t> count_instructions(const std::string& program, const std::string& workload,
                                                 const std::string& server, int locks);
 

@@ -28,8 +28,8 @@ const Workload& workload(const std::string& name) {
 }
 
 bool count_all(const std::string& program, const std::string& bounds_file) {
-  // No directory is removed between two locks.
-  const zklock::testing::TestServer server{{.container_check = 1h}};
+  // The server grants the clients' session timeout, and removes no directory between two locks.
+  const zklock::testing::TestServer server{{.tick = 2s, .container_check = 1h}};
   Bounds bounds{bounds_file};
   for (const Workload& each : workloads()) {
     Counters before;
@@ -44,7 +44,7 @@ bool count_all(const std::string& program, const std::string& bounds_file) {
         },
         [&] {
           used = count() - before;
-          packets = server.monitor("zk_packets_received") - packets_before - 1;  // the question itself
+          packets = server.monitor("zk_packets_received") - packets_before - 1;  // minus the monitor request itself
         });
     const auto per_lock = [](auto number) { return static_cast<double>(number) / locks_counted; };
     bounds.judge(each.name, "requests", per_lock(packets));

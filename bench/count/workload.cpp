@@ -1,13 +1,17 @@
 #include "workload.hpp"
 
-#include <zklock/recipes/inter_process_mutex.hpp>
+#include "observers.hpp"
+
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
 #include <array>
 #include <chrono>
 #include <optional>
+#include <thread>
 
 namespace zklock::bench {
 namespace {
@@ -17,8 +21,9 @@ using Mark = std::function<void()>;
 
 enum class Release { awaited, left_to_the_lease };
 
-ClientConfig config(const std::string& server) {
-  return {.connect_string = server, .session_timeout = std::chrono::seconds{10}};
+/// Heartbeats and renewals of a long session are rare.
+ClientConfig config(const std::string& server, Heard heard = Heard::by_nobody) {
+  return {.connect_string = server, .session_timeout = std::chrono::seconds{40}, .observers = make_observers(heard)};
 }
 
 asio::awaitable<void> cycles(InterProcessMutex mutex, Release release, int count) {
@@ -28,11 +33,11 @@ asio::awaitable<void> cycles(InterProcessMutex mutex, Release release, int count
   }
 }
 
-/// Everything on one thread.
-void run_waiters(const std::string& server, int waiters, Release release, int locks, const Mark& begin,
+/// Runs everything on one thread.
+void run_waiters(const ClientConfig& config, int waiters, Release release, int locks, const Mark& begin,
                  const Mark& end) {
   asio::io_context context{1};
-  std::optional<Client> client{std::in_place, context.get_executor(), config(server)};
+  std::optional<Client> client{std::in_place, context.get_executor(), config};
   const auto round = [&] {
     int left = waiters;
     for (int i = 0; i < waiters; ++i)
@@ -53,9 +58,9 @@ void run_waiters(const std::string& server, int waiters, Release release, int lo
   client.reset();
 }
 
-template <int waiters, Release release>
+template <int waiters, Release release, Heard heard = Heard::by_nobody>
 void asynchronous(const std::string& server, int locks, const Mark& begin, const Mark& end) {
-  run_waiters(server, waiters, release, locks, begin, end);
+  run_waiters(config(server, heard), waiters, release, locks, begin, end);
 }
 
 void run_blocking(InterProcessMutex& mutex, int locks, const Mark& begin, const Mark& end) {
@@ -77,12 +82,22 @@ void blocking(const std::string& server, int locks, const Mark& begin, const Mar
   run_blocking(mutex, locks, begin, end);
 }
 
+/// While it counts, nothing else runs: the I/O thread, which now and then writes how often the lock is held, would add
+/// its work by the time that this takes.
 void enter_again(const std::string& server, int locks, const Mark& begin, const Mark& end) {
-  Client client{config(server)};
+  asio::io_context context{1};
+  const Client client{context.get_executor(), config(server)};
   InterProcessMutex mutex{client, "/count/lock"};
-  mutex.lock();
+  const auto while_it_runs = [&](const auto& step) {
+    context.restart();
+    const auto work = asio::make_work_guard(context);
+    std::jthread io{[&] { context.run(); }};
+    step();
+    context.stop();
+  };
+  while_it_runs([&] { mutex.lock(); });
   run_blocking(mutex, locks, begin, end);
-  mutex.unlock();
+  while_it_runs([&] { mutex.unlock(); });
 }
 
 }  // namespace
@@ -95,6 +110,8 @@ std::span<const Workload> workloads() {
       Workload{"contended-8", asynchronous<8, Release::awaited>},
       Workload{"contended-64", asynchronous<64, Release::awaited>, false},
       Workload{"re-entry", enter_again},
+      Workload{"observed", asynchronous<1, Release::awaited, Heard::by_a_counter>},
+      Workload{"audited", asynchronous<1, Release::awaited, Heard::by_an_audit_log>},
   };
   return all;
 }

@@ -1,4 +1,4 @@
-// What is counted: so many locks, one way or another.
+// The workloads that are counted: a number of locks, acquired in one way or another.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,10 @@ namespace zklock::bench {
 
 struct Workload {
   std::string name;
-  /// Connects to the server, runs `locks` cycles for warmth, then `locks` cycles between `begin` and `end`.
+  /// Connects to the server, runs `locks` cycles as a warm-up, then `locks` cycles between `begin` and `end`.
   void (*run)(const std::string& server, int locks, const std::function<void()>& begin,
               const std::function<void()>& end);
-  bool for_callgrind = true;  ///< small enough for a few locks to show what one costs
+  bool for_callgrind = true;  ///< small enough that a few locks show the cost of one
 };
 
 std::span<const Workload> workloads();

@@ -1,4 +1,4 @@
-// Locks that block their thread: one thread a waiter.
+// Locks that block their thread: one thread for each waiter.
 #pragma once
 
 #include "task.hpp"

@@ -1,4 +1,4 @@
-// What blocks: zklock's std::lock_guard face, and the other stores.
+// The blocking subjects: zklock's std::lock_guard interface, and the other stores.
 #include "blocking_lock.hpp"
 #include "subject.hpp"
 

@@ -1,7 +1,7 @@
 #include "special.hpp"
 #include "window.hpp"
 
-#include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
 
 #include <boost/asio/use_future.hpp>
 
@@ -29,7 +29,7 @@ double resident() {
   return static_cast<double>(pages) * static_cast<double>(::sysconf(_SC_PAGESIZE));
 }
 
-std::int32_t in_line(const Client& client, const std::string& path) {
+std::int32_t in_queue(const Client& client, const std::string& path) {
   return client.async_exists(path, boost::asio::use_future).get().value().num_children;
 }
 
@@ -45,7 +45,7 @@ void crowd(const Task& task) {
   const auto began = Clock::now();
   for (std::size_t i = 0; i < task.waiters; ++i) mutex.async_acquire([](error_code, const Lease&) {});
   const auto everybody = static_cast<std::int32_t>(task.waiters) + 1;
-  while (in_line(client, task.lock_path(0)) < everybody) {
+  while (in_queue(client, task.lock_path(0)) < everybody) {
     if (Clock::now() - began > std::chrono::minutes{3}) throw std::runtime_error{"they do not get into the line"};
     std::this_thread::sleep_for(std::chrono::milliseconds{50});
   }
@@ -55,7 +55,7 @@ void crowd(const Task& task) {
             << (resident() - resident_before) / each << R"(, "queued_per_s": )" << each / lasted.count() << "}"
             << std::endl;
   client.abort();
-  std::_Exit(0);  // what is measured is waiting, not the end of it
+  std::_Exit(0);  // only the waiting is measured, not its end
 }
 
 }  // namespace zklock::bench

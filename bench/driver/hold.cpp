@@ -1,6 +1,6 @@
 #include "special.hpp"
 
-#include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
 
 #include <iostream>
 #include <stdexcept>

@@ -1,5 +1,5 @@
-// Runs one subject with one task, as often as its input says "run RAMP_MS MS", and answers each time with "begin" and
-// "end" around what counts, and then with one line of JSON. The drivers in other languages do the same.
+// Runs one subject with one task, as often as its input says "run RAMP_MS MS". Each time it prints "begin" and "end"
+// around the counted part, and then one line of JSON. The drivers in other languages do the same.
 #include "special.hpp"
 #include "subject.hpp"
 

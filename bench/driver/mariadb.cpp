@@ -1,4 +1,5 @@
-// MariaDB: GET_LOCK and RELEASE_LOCK. A lock is its connection's, and goes with it; it lives on one server, in memory.
+// MariaDB: GET_LOCK and RELEASE_LOCK. A lock belongs to its connection, and ends with it; it lives on one server, in
+// memory.
 #include "blocking_lock.hpp"
 
 #include <stdexcept>
@@ -35,7 +36,7 @@ class MariadbLock : public BlockingLock {
     void operator()(MYSQL_RES* result) const { mysql_free_result(result); }
   };
 
-  /// True: the answer is 1.
+  /// True: the reply is 1.
   bool ask(const std::string& statement) {
     MYSQL* connection = connection_.get();
     if (mysql_real_query(connection, statement.data(), statement.size()) != 0)

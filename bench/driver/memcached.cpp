@@ -1,5 +1,5 @@
-// memcached: add and delete, in its text protocol. Nobody stands in line, and whoever deletes the key gives the lock
-// back, its holder or not.
+// memcached: add and delete, in its text protocol. There is no wait queue, and any client that deletes the key releases
+// the lock, the holder or not.
 #include "blocking_lock.hpp"
 
 #include <stdexcept>

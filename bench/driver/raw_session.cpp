@@ -14,18 +14,18 @@ RawSession::RawSession(const std::string& servers, std::chrono::milliseconds tim
   zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
   handle_ = zookeeper_init(servers.c_str(), nullptr, static_cast<int>(timeout.count()), nullptr, nullptr, 0);
   if (handle_ == nullptr) throw std::runtime_error{"zookeeper_init has failed"};
-  zoo_set_servers_resolution_delay(handle_, -1);  // else it looks the servers' names up at every turn
+  zoo_set_servers_resolution_delay(handle_, -1);  // otherwise it looks up the servers' names at every iteration
   wait_connected();
 }
 
 RawSession::~RawSession() { zookeeper_close(handle_); }
 
-RawSession::Wish RawSession::interest(std::chrono::milliseconds& patience) {
+RawSession::Wish RawSession::interest(std::chrono::milliseconds& limit) {
   int descriptor = -1;
   int wanted = 0;
   timeval wait{};
   check_raw(zookeeper_interest(handle_, &descriptor, &wanted, &wait), "zookeeper_interest");
-  patience = std::min(patience, std::chrono::milliseconds{wait.tv_sec * 1000 + wait.tv_usec / 1000 + 1});
+  limit = std::min(limit, std::chrono::milliseconds{wait.tv_sec * 1000 + wait.tv_usec / 1000 + 1});
   const int events = ((wanted & ZOOKEEPER_READ) != 0 ? POLLIN : 0) | ((wanted & ZOOKEEPER_WRITE) != 0 ? POLLOUT : 0);
   return {descriptor, static_cast<short>(events)};
 }
@@ -45,10 +45,10 @@ void RawSession::wait_connected() {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{20};
   while (zoo_state(handle_) != ZOO_CONNECTED_STATE) {
     if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error{"no connection"};
-    std::chrono::milliseconds patience{100};
-    const Wish wish = interest(patience);
+    std::chrono::milliseconds limit{100};
+    const Wish wish = interest(limit);
     pollfd request{wish.descriptor, wish.events, 0};
-    ::poll(&request, 1, static_cast<int>(patience.count()));
+    ::poll(&request, 1, static_cast<int>(limit.count()));
     process(request.revents);
   }
 }
@@ -64,10 +64,10 @@ void RawSession::create_directory(const std::string& path) {
     if (slash == std::string::npos) break;
   }
   while (left > 0) {
-    std::chrono::milliseconds patience{100};
-    const Wish wish = interest(patience);
+    std::chrono::milliseconds limit{100};
+    const Wish wish = interest(limit);
     pollfd request{wish.descriptor, wish.events, 0};
-    ::poll(&request, 1, static_cast<int>(patience.count()));
+    ::poll(&request, 1, static_cast<int>(limit.count()));
     process(request.revents);
   }
 }

@@ -17,13 +17,13 @@ class RawSession {
   RawSession& operator=(const RawSession&) = delete;
 
   [[nodiscard]] zhandle_t* handle() const noexcept { return handle_; }
-  /// What poll is to wait for; `patience` gets shorter if the library has something to do before.
+  /// What poll() has to wait for; `limit` is shortened if the library has something to do before.
   struct Wish {
     int descriptor = -1;
     short events = 0;
   };
-  [[nodiscard]] Wish interest(std::chrono::milliseconds& patience);
-  /// Hands the library what poll has found, until there is nothing more to read.
+  [[nodiscard]] Wish interest(std::chrono::milliseconds& limit);
+  /// Passes to the library what poll() has found, until there is nothing more to read.
   void process(short events);
   void create_directory(const std::string& path);
 
@@ -32,7 +32,7 @@ class RawSession {
   zhandle_t* handle_;
 };
 
-/// Throws std::runtime_error, unless the library is content.
+/// Throws std::runtime_error, unless the code is a success.
 void check_raw(int code, const char* what);
 
 }  // namespace zklock::bench

@@ -1,6 +1,6 @@
-// The floor: a state machine on the C client that does what a lock must, without faults in mind. "raw" creates and
-// lists in one flight and deletes in another; "raw-lease" does not await the delete; "raw-serial" is three flights, as
-// Curator's and the C client's own recipe.
+// The lower bound: a state machine on the C client that does what a lock must do, without handling of faults. "raw"
+// creates and lists in one flight and deletes in another; "raw-lease" does not await the delete; "raw-serial" takes
+// three flights, as Curator's recipe and the C client's own do.
 #include "raw_session.hpp"
 #include "subject.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 
 enum class Flights { one, two, three };
 
-/// Loops: stand in line, hold, give back. Every callback gets it as its data.
+/// Loops: enqueue, hold, release. Every callback gets it as its data.
 class Waiter {
  public:
   Waiter(RawSession& session, std::string directory, Flights flights, Window& window, Tally& tally)
@@ -133,13 +133,13 @@ class Raw : public Subject {
       waiters.back().start();
     }
     while (!std::all_of(waiters.begin(), waiters.end(), [](const Waiter& waiter) { return waiter.done(); })) {
-      // Looked at now and then only: it is as long as there are waiters.
+      // The condition is checked only now and then: its cost grows with the number of waiters.
       for (std::size_t i = 0; i < 64; ++i) turn(std::chrono::milliseconds{window.stopping() ? 1 : 100});
     }
   } catch (...) {
     thrown_ = std::current_exception();
   }
-  /// Between two runs the sessions must live on.
+  /// Keeps the sessions alive between two runs.
   void idle() try {
     while (resting_) turn(std::chrono::milliseconds{20});
   } catch (...) {
@@ -150,13 +150,13 @@ class Raw : public Subject {
     if (thread_.joinable()) thread_.join();
   }
 
-  void turn(std::chrono::milliseconds patience) {
+  void turn(std::chrono::milliseconds limit) {
     requests_.clear();
     for (RawSession& session : sessions_) {
-      const auto wish = session.interest(patience);
+      const auto wish = session.interest(limit);
       requests_.push_back({wish.descriptor, wish.events, 0});
     }
-    ::poll(requests_.data(), requests_.size(), static_cast<int>(patience.count()));
+    ::poll(requests_.data(), requests_.size(), static_cast<int>(limit.count()));
     for (std::size_t i = 0; i < requests_.size(); ++i)
       if (requests_[i].revents != 0) sessions_[i].process(requests_[i].revents);
   }

@@ -1,5 +1,5 @@
-// Redis: SET NX PX, and a script that deletes the key if it is still ours. Nobody stands in line: who finds the lock
-// taken asks again.
+// Redis: SET NX PX, and a script that deletes the key if it is still the client's own. There is no wait queue: a client
+// that finds the lock taken asks again.
 #include "blocking_lock.hpp"
 
 #include <stdexcept>

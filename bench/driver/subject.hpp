@@ -1,4 +1,4 @@
-// One way to lock: what is measured.
+// One way to lock, which is measured.
 #pragma once
 
 #include "task.hpp"
@@ -14,9 +14,9 @@ class Subject {
  public:
   virtual ~Subject() = default;
 
-  /// Lets the workers of the task loop until the window says stop.
+  /// Lets the workers of the task loop until the window closes.
   virtual void start(Window& window) = 0;
-  /// Returns when each of them has ended its last cycle.
+  /// Returns when each worker has ended its last cycle.
   virtual void join() = 0;
   [[nodiscard]] virtual std::vector<Tallies*> tallies() = 0;
 };

@@ -1,4 +1,4 @@
-// What a subject is to do.
+// The task of a subject.
 #pragma once
 
 #include <algorithm>
@@ -8,16 +8,16 @@
 
 namespace zklock::bench {
 
-/// From words such as "waiters=8", which the drivers in all languages share.
+/// Parsed from words such as "waiters=8", which the drivers in all languages share.
 struct Task {
   enum class Kind { lock, read_write, reentry };
 
   Kind kind = Kind::lock;
-  std::string servers;          ///< where: a connect string
-  std::string path = "/bench";  ///< of the lock, or above the locks
-  std::size_t waiters = 1;      ///< who loop: acquire, release
+  std::string servers;          ///< the connect string
+  std::string path = "/bench";  ///< the path of the lock, or the one above the locks
+  std::size_t waiters = 1;      ///< workers that loop: acquire, release
   std::size_t locks = 1;        ///< waiter i uses lock i modulo this
-  std::size_t sessions = 1;     ///< or connections
+  std::size_t sessions = 1;     ///< sessions, or connections
   std::size_t readers = 0;
   std::size_t writers = 0;
   int session_timeout_ms = 10'000;
@@ -27,7 +27,7 @@ struct Task {
   }
 };
 
-/// Throws std::invalid_argument for a word that says nothing.
+/// Throws std::invalid_argument for an unknown word.
 Task parse_task(std::span<char*> words);
 
 }  // namespace zklock::bench

@@ -1,4 +1,4 @@
-// What is counted while a subject works.
+// The counts of a working subject.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace zklock::bench {
 
 using Clock = std::chrono::steady_clock;
 
-/// When the workers work, and when what they do counts. Threads: any.
+/// Tells when the workers work, and when their work counts. Threads: any.
 class Window {
  public:
   [[nodiscard]] bool stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
@@ -27,17 +27,17 @@ class Window {
   std::atomic<bool> counting_{false};
 };
 
-/// What one worker has done in the window. Written by its thread; read by others once it has stopped.
+/// What one worker has done in the window. Written by its thread; read by other threads once it has stopped.
 class Tally {
  public:
   explicit Tally(const Window& window) : window_{window} {}
 
-  /// One cycle, from asking for the lock to having given it back.
+  /// Adds a cycle, from the request for the lock to the end of its release.
   void add(Clock::time_point asked) {
     if (!window_.counting()) return;
     latencies_.push_back(std::chrono::duration<float, std::micro>{Clock::now() - asked}.count());
   }
-  /// Cycles too short to look at the clock for each.
+  /// Adds cycles that are too short to read the clock for each.
   void add_many(std::uint64_t cycles) noexcept {
     if (window_.counting()) untimed_ += cycles;
   }
@@ -50,7 +50,7 @@ class Tally {
   std::uint64_t untimed_ = 0;
 };
 
-/// The tallies of all workers that do the same thing. Threads: add from any; the rest once all have stopped.
+/// The tallies of all workers that do the same thing. Threads: add() from any; the others once all have stopped.
 class Tallies {
  public:
   explicit Tallies(std::string name) : name_{std::move(name)} {}
@@ -60,7 +60,7 @@ class Tallies {
     return tallies_.emplace_back(window);
   }
   void clear() { tallies_.clear(); }
-  /// What is done: "locks", or "reads" and "writes".
+  /// The counted work: "locks", or "reads" and "writes".
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] bool empty() const noexcept { return tallies_.empty(); }
 
@@ -69,7 +69,7 @@ class Tallies {
     for (const Tally& tally : tallies_) sum += tally.cycles();
     return sum;
   }
-  /// Microseconds that this share of the cycles took at most; 0 if none was timed.
+  /// The microseconds that this share of the cycles took at most; 0 if none was timed.
   [[nodiscard]] std::vector<float> quantiles(std::initializer_list<double> shares) const {
     std::vector<float> all;
     for (const Tally& tally : tallies_) all.insert(all.end(), tally.latencies().begin(), tally.latencies().end());

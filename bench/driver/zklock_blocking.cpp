@@ -1,7 +1,7 @@
 // zklock as a mutex of the standard library: lock() and unlock(), on a Client that does its I/O on a thread of its own.
 #include "blocking_lock.hpp"
 
-#include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
 
 #include <stdexcept>
 

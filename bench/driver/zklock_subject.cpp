@@ -1,8 +1,10 @@
-// zklock, asynchronous: "zklock" awaits each release, "zklock-lease" leaves it to ~Lease, "zklock-polling" is the first
-// with ClientConfig::busy_poll.
+// zklock, asynchronous: "zklock" awaits each release, "zklock-lease" leaves it to ~Lease, "zklock-polling" is "zklock"
+// with ClientConfig::busy_poll; "zklock-observed" has an observer that counts, "zklock-audited" an audit log to a file,
+// "zklock-metered" zklock::metrics.
+#include "observers.hpp"
 #include "subject.hpp"
 
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
@@ -43,12 +45,14 @@ asio::awaitable<void> enter_again(const InterProcessMutex& mutex, Window& window
 
 class Zklock : public Subject {
  public:
-  Zklock(const Task& task, Release release, std::chrono::microseconds busy_poll = {}) : task_{task}, release_{release} {
+  Zklock(const Task& task, Release release, std::chrono::microseconds busy_poll = {}, Heard heard = Heard::by_nobody)
+      : task_{task}, release_{release} {
     thread_ = std::thread{[this] { context_.run(); }};
     ClientConfig config{.connect_string = task.servers,
                         .session_timeout = std::chrono::milliseconds{task.session_timeout_ms},
                         .busy_poll = busy_poll,
-                        .sessions = task.sessions};
+                        .sessions = task.sessions,
+                        .observers = make_observers(heard)};
     client_.emplace(context_.get_executor(), std::move(config));
     if (!client_->wait_connected(std::chrono::seconds{20})) throw std::runtime_error{"no connection"};
   }
@@ -59,7 +63,7 @@ class Zklock : public Subject {
   }
 
   void start(Window& window) override {
-    // The crowd arrives on the client's own thread, as a service's would.
+    // The waiters start on the client's own thread, as a service's would.
     asio::co_spawn(context_, start_all(window), asio::use_future).get();
   }
   void join() override {
@@ -122,6 +126,12 @@ std::unique_ptr<Subject> make_zklock(const std::string& name, const Task& task) 
   if (name == "zklock") return std::make_unique<Zklock>(task, Release::awaited);
   if (name == "zklock-lease") return std::make_unique<Zklock>(task, Release::left_to_the_lease);
   if (name == "zklock-polling") return std::make_unique<Zklock>(task, Release::awaited, std::chrono::microseconds{200});
+  const auto heard = [&task](Heard by) {
+    return std::make_unique<Zklock>(task, Release::awaited, std::chrono::microseconds{}, by);
+  };
+  if (name == "zklock-observed") return heard(Heard::by_a_counter);
+  if (name == "zklock-metered") return heard(Heard::by_metrics);
+  if (name == "zklock-audited") return heard(Heard::by_an_audit_log);
   return nullptr;
 }
 

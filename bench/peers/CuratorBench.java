@@ -1,8 +1,8 @@
-// Curator as a subject of the benchmark: the same words, orders and answers as bench/driver/main.cpp.
+// Curator as a subject of the benchmark: the same words, orders and replies as bench/driver/main.cpp.
 //
 // "curator-shared": the waiters of a process share one mutex object. "curator-own": an object for each, on one session.
-// "curator": an object for each, on as many sessions as the task says.
-// "hold" acquires the lock for each line of input, says "held", and holds it until it is killed.
+// "curator": an object for each, on as many sessions as the task says. "hold" acquires the lock for each line of input,
+// prints "held", and holds it until it is killed.
 
 import com.sun.management.OperatingSystemMXBean;
 import java.io.BufferedReader;
@@ -44,7 +44,7 @@ public class CuratorBench {
       if (!order[0].equals("run")) throw new IllegalArgumentException(line);
       bench.run(Long.parseLong(order[1]), Long.parseLong(order[2]));
     }
-    System.exit(0);  // the sessions end with their connections' time: nobody waits for them
+    System.exit(0);  // the sessions end by their timeouts: nothing waits for them
   }
 
   private CuratorBench(String[] arguments) throws Exception {
@@ -86,7 +86,7 @@ public class CuratorBench {
       try {
         if (words.getOrDefault("task", "lock").equals("re-entry")) enterAgain(); else loop();
       } catch (InterruptedException expected) {
-        // the window is closed, and we stood in line
+        // the window closed while this worker was in the queue
       } catch (Exception error) {
         if (!stopping) error.printStackTrace();
       }

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Kazoo as a subject of the benchmark: the same words, orders and answers as bench/driver/main.cpp."""
+"""Kazoo as a subject of the benchmark: the same words, orders and replies as bench/driver/main.cpp."""
 
 import json
 import logging
@@ -98,7 +98,7 @@ def main():
     for line in sys.stdin:
         _, ramp, length = line.split()
         bench.run(int(ramp) / 1000, int(length) / 1000)
-    os._exit(0)  # its threads would make us wait
+    os._exit(0)  # Kazoo's threads would delay the exit
 
 
 main()

@@ -1,4 +1,4 @@
-"""What is measured: the cases, and the subjects of each."""
+"""The cases that are measured, and the subjects of each."""
 
 from dataclasses import dataclass, field
 
@@ -23,7 +23,7 @@ class Case:
     rounds: int
     length_ms: int
     ramp_ms: int = 60
-    special: str = ""  # of special.py: not measured by the clock
+    special: str = ""  # a case of special.py: not measured by the clock
 
     def servers(self):
         return {self.server, *(spec.subject for spec in self.specs)}
@@ -49,7 +49,7 @@ def contended(waiters, rounds, length_ms, stores=()):
 
 
 def over_processes(waiters, rounds, length_ms):
-    """A process for each waiter; of Curator a session for each, in one JVM, which is its better arrangement."""
+    """A process for each waiter; for Curator a session for each, in one JVM, which is its faster arrangement."""
     return Case(f"processes-{waiters}", "fast", f"One lock, {waiters} waiters in as many processes or sessions", {},
                 [Spec("zklock", "zklock", processes=waiters),
                  Spec("curator-sessions", "curator", {"waiters": waiters, "sessions": waiters}),
@@ -64,16 +64,29 @@ def independent(locks, sessions, rounds, length_ms):
                 plain("zklock", "zklock-lease", "zklock-blocking", "raw", "curator", "kazoo"), rounds, length_ms, ramp_ms=250)
 
 
+def metered(rounds, length_ms):
+    """With all metrics, and without any, taking turns."""
+    return Case("metered", "fast", "64 locks, a waiter each, over 8 sessions, with all metrics",
+                {"waiters": 64, "locks": 64, "sessions": 8}, [*plain("zklock"), Spec("metered", "zklock-metered")],
+                rounds, length_ms, ramp_ms=250)
+
+
 def read_write(readers, rounds, length_ms):
-    """Without Kazoo, whose readers and writers at times wait for somebody who is gone."""
+    """Without Kazoo, whose readers and writers at times wait for a client that is gone."""
     return Case(f"read-write-{readers}-1", "fast", f"{readers} readers and a writer, in one process",
                 {"task": "read-write", "readers": readers, "writers": 1}, plain("zklock", "curator"), rounds,
                 length_ms, ramp_ms=250)
 
 
 def re_entry(rounds, length_ms):
-    return Case("re-entry", "fast", "Who holds the lock enters it again", {"task": "re-entry"},
+    return Case("re-entry", "fast", "The holder enters the lock again", {"task": "re-entry"},
                 plain("zklock", "zklock-blocking", "curator"), rounds, length_ms)
+
+
+def observers(rounds, length_ms):
+    """What an observer costs. The differences are small, so there are many rounds."""
+    return Case("observers", "fast", "One lock, one client, with observers", {"waiters": 1},
+                [Spec("unobserved", "zklock"), *plain("zklock-observed", "zklock-audited")], rounds, length_ms)
 
 
 def holder_killed(rounds):
@@ -87,7 +100,7 @@ def crowd(rounds):
 
 
 STORES = ("redis", "memcached", "mariadb")
-ONE_LOCK = "One lock, nobody else wants it"
+ONE_LOCK = "One lock, one client"
 
 
 def warm_up():
@@ -110,8 +123,10 @@ def whole():
             contended(512, 3, 1500),
             *(over_processes(waiters, 5, 500) for waiters in (2, 8, 32)),
             *(independent(locks, sessions, 5, 500) for locks in (64, 256) for sessions in (1, 8)),
+            metered(41, 500),
             *(read_write(readers, 5, 600) for readers in (8, 64)),
             re_entry(5, 200),
+            observers(101, 200),
             uncontended("durable", ONE_LOCK + "; the log is on a disk, with fsync", 9, 300),
             uncontended("ensemble", ONE_LOCK + "; three servers", 9, 300),
             holder_killed(4),

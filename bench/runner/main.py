@@ -30,7 +30,7 @@ class Bench:
         self.left_out = {}
 
     def command_of(self, subject):
-        """The driver of the language that it is written in."""
+        """The command of the driver, in the language of the subject."""
         if subject.startswith("curator"):
             return ["java", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "-cp", f"{self.work}:{JARS}", "CuratorBench"]
         if subject == "kazoo":
@@ -52,7 +52,7 @@ class Bench:
         return self.running[kind]
 
     def warm(self, server):
-        """Lets the servers' compilers see what they will be asked for."""
+        """Warms up the servers' compilers with the requests to come."""
         case = cases.warm_up()
         subject = Subject(case.specs[0], self.command_of(case.specs[0].subject), case, server, self.log)
         subject.wait_ready()
@@ -64,7 +64,7 @@ class Bench:
         return Subject(spec, self.command_of(spec.subject), case, self.server(kind), self.log)
 
     def subjects(self, case, stack):
-        """Those that can be had."""
+        """The subjects that can be started."""
         started = []
         for spec in case.specs:
             try:
@@ -81,7 +81,7 @@ class Bench:
         return started
 
     def run(self, case, warm_ms):
-        """Every subject once a round; the order turns. Gives the metrics of each subject, round by round."""
+        """Runs every subject once a round, in rotating order. Gives the metrics of each subject, round by round."""
         if case.special:
             return special.RUN[case.special](self, case)
         with contextlib.ExitStack() as stack:
@@ -101,7 +101,7 @@ class Bench:
         return {subject.name: rounds[subject.name] for subject in subjects}
 
     def measure(self, subject, subjects, ramp_ms, length_ms):
-        """Nothing, and the subject is out of the case, if it fails."""
+        """None, and the subject is left out of the case, if it fails."""
         try:
             return subject.run(ramp_ms, length_ms)
         except (Failure, OSError) as trouble:
@@ -111,7 +111,7 @@ class Bench:
             return None
 
     def close_unused(self, kinds):
-        """Ends the servers of other kinds: while others are measured they would be in the way."""
+        """Ends the servers of other kinds: they would disturb the measurement."""
         for kind in [kind for kind in self.running if kind not in kinds]:
             self.running.pop(kind).__exit__()
 

@@ -1,4 +1,4 @@
-"""The results of a run as they stand in docs/performance.md: python3 bench/runner/page.py build/bench/results.json"""
+"""Prints the results of a run as in docs/performance.md: python3 bench/runner/page.py build/bench/results.json"""
 
 import json
 import sys
@@ -9,7 +9,7 @@ import report
 
 
 def compact(title, entries):
-    """A case in one table; its last column is what "zklock" does of each peer, in the first column's terms."""
+    """A case in one table; its last column is the ratio of "zklock" to each peer, by the metric of column one."""
     measured = [entry for entry in entries if "subject" in entry]
     columns = [column for column in report.columns_of(measured) if column[0] != "peak_memory_mib"]
     ratios = {entry["to"]: entry for entry in entries if entry.get("ratio_of") == "zklock" and entry["metric"] == columns[0][0]}

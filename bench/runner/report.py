@@ -2,7 +2,7 @@
 
 import statistics
 
-NOTHING = 0.01  # what a peer needs less of, a heartbeat between thousands of re-entries, makes no ratio
+NOTHING = 0.01  # if a peer needs less than this, such as a heartbeat among thousands of re-entries, there is no ratio
 COLUMNS = [("locks_per_s", "locks/s", 0), ("p50_us", "p50 us", 0), ("p99_us", "p99 us", 0),
            ("client_cpu_us", "client CPU us", 1), ("server_cpu_us", "server CPU us", 1), ("requests", "requests", 2),
            ("peak_memory_mib", "peak MiB", 0)]
@@ -51,12 +51,13 @@ def columns_of(entries):
 
 
 def is_telling(ours, peer):
-    """Worth a line in the table: each of ours with Curator and with what does the same, and one with everybody."""
-    return ours == "zklock" or peer.startswith("curator") or peer == ours.replace("zklock", "raw")
+    """Whether the table has the ratio: of all to Curator and to their raw equivalents, of "zklock" to all peers, and of
+    what is heard to what is not."""
+    return ours == "zklock" or peer == "unobserved" or peer.startswith("curator") or peer == ours.replace("zklock", "raw")
 
 
 def table(title, entries):
-    """Medians, the main one with its spread; then what zklock is of each peer."""
+    """Medians, the main one with its spread; then the ratios of zklock to each peer."""
     measured = [entry for entry in entries if "subject" in entry]
     ratios = [entry for entry in entries if "ratio_of" in entry]
     columns = columns_of(measured)

@@ -1,4 +1,4 @@
-"""The servers that the subjects use, on loopback, in temporary directories; and what can be read off them."""
+"""The servers that the subjects use, on loopback, in temporary directories, and their counters."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ import time
 
 
 def cpu_seconds(pids):
-    """What these processes have used so far, their threads included."""
+    """The CPU seconds that these processes have used so far, their threads included."""
     ticks = 0
     for pid in pids:
         with open(f"/proc/{pid}/stat") as file:
@@ -19,7 +19,7 @@ def cpu_seconds(pids):
 
 
 class Server:
-    """One that runs: `address` is for subjects. Use in a with statement."""
+    """A running server: `address` is for subjects. Use in a with statement."""
 
     def __init__(self, address, pids, process, directory=None):
         self.address, self.pids, self._process, self._directory = address, pids, process, directory
@@ -44,7 +44,7 @@ class Server:
         return cpu_seconds(self.pids)
 
     def requests(self):
-        """Requests received so far, by ZooKeeper only; these questions are not among them."""
+        """Requests received so far, for ZooKeeper only; the requests of this function are not counted."""
         return None
 
 
@@ -55,8 +55,8 @@ class ZooKeeper(Server):
         return self.number("zk_packets_received") - self._looks
 
     def number(self, name):
-        """One of what the server counts: zk_ephemerals_count, ..."""
-        self._looks += 1  # the server counts the question, too, before it answers
+        """One of the server's counters: zk_ephemerals_count, ..."""
+        self._looks += 1  # the server counts this request, too, before it replies
         with socket.create_connection(tuple(self.address.rsplit(":", 1)), 5) as connection:
             connection.sendall(b"mntr")
             answer = b"".join(iter(lambda: connection.recv(65536), b"")).decode()

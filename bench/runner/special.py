@@ -1,4 +1,4 @@
-"""Cases that are not so many cycles in so much time."""
+"""Cases that do not measure cycles in a time."""
 
 import time
 
@@ -6,7 +6,7 @@ from subjects import Program
 
 
 def holder_killed(bench, case):
-    """A holder is killed, and the next one in line gets the lock; it is the holder of the next round."""
+    """A holder is killed, and the next waiter gets the lock; it is the holder of the next round."""
     server = bench.server(case.server)
     rounds = {}
     for spec in case.specs:

@@ -1,4 +1,4 @@
-"""Subjects as processes: what they are told, and what they answer."""
+"""Subjects as processes: their orders and their answers."""
 
 import contextlib
 import json
@@ -27,7 +27,7 @@ class Program:
                                         start_new_session=True)
 
     def _line(self):
-        """Whoever says nothing for so long is ended."""
+        """Reads a line; kills a process that prints none for PATIENCE seconds."""
         timer = threading.Timer(PATIENCE, self.process.kill)
         timer.start()
         try:
@@ -65,7 +65,7 @@ class Program:
 
 
 class Subject:
-    """One or several processes that do the same, as one."""
+    """One or several processes that do the same, as one subject."""
 
     def __init__(self, spec, command, case, server, log):
         self.name, self.case, self.server, self.spec = spec.name, case.name, server, spec
@@ -108,7 +108,7 @@ class Subject:
 
 
 def metrics(answers, server_cpu, requests):
-    """Of the answers of all processes of a subject, and what the server has used meanwhile."""
+    """The metrics from the answers of all processes of a subject, and from what the server has used meanwhile."""
     result, cycles = {}, 0
     for kind in ("locks", "reads", "writes"):
         parts = [(answer[kind], answer["seconds"]) for answer in answers if kind in answer]

@@ -1,4 +1,5 @@
-// Starts ZooKeeper servers for the benchmark, says where they are and who they are, and ends them with its input.
+// Starts ZooKeeper servers for the benchmark, prints their addresses and process ids, and stops them when its input
+// ends.
 #include <zklock/testing/test_ensemble.hpp>
 
 #include <iostream>
@@ -9,12 +10,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A JVM as in production: both compilers, memory enough. No directory is removed between two locks.
+/// A JVM as in production: both compilers, enough memory. The server removes no directory between two locks.
 zklock::testing::TestServerOptions options(bool fsync) {
   return {.container_check = 1h, .fsync = fsync, .jvm_options = {"-XX:TieredStopAtLevel=4", "-Xmx1g", "-Xms256m"}};
 }
 
-/// "CONNECT_STRING PID...", until the end of the input.
+/// Prints "CONNECT_STRING PID..." and serves until the end of the input.
 void serve(const std::string& connect_string, const std::vector<int>& processes) {
   std::cout << connect_string;
   for (const int process : processes) std::cout << " " << process;
@@ -30,7 +31,7 @@ int main(int argc, char** argv) try {
     const zklock::testing::TestEnsemble ensemble{{.server = options(false)}};
     std::vector<int> processes;
     for (std::size_t i = 0; i < ensemble.size(); ++i) processes.push_back(ensemble.server(i).pid());
-    serve(ensemble.server(ensemble.follower()).connect_string(), processes);  // all subjects by the same server
+    serve(ensemble.server(ensemble.follower()).connect_string(), processes);  // all subjects use the same server
   } else if (kind == "fast" || kind == "durable") {
     const zklock::testing::TestServer server{options(kind == "durable")};
     serve(server.connect_string(), {server.pid()});

@@ -26,7 +26,7 @@ struct Pipe {
   int writing = -1;
 };
 
-// Its numbers are above those that the workers find their ends at, so that none is overwritten on the way.
+// The pipe's descriptors are above those that the workers use for its ends, so that none is overwritten on the way.
 Pipe make_pipe() {
   std::array<int, 2> ends{};
   check(::pipe2(ends.data(), O_CLOEXEC) == 0 ? 0 : errno, "pipe");
@@ -53,7 +53,7 @@ std::vector<std::string> arguments(const WorkerOptions& options) {
   return words;
 }
 
-pid_t spawn(const WorkerOptions& options, int gate, int news) {
+pid_t spawn(const WorkerOptions& options, int gate, int messages) {
   auto words = arguments(options);
   std::vector<char*> pointers;
   std::ranges::transform(words, std::back_inserter(pointers), [](std::string& word) { return word.data(); });
@@ -62,7 +62,7 @@ pid_t spawn(const WorkerOptions& options, int gate, int news) {
   check(::posix_spawn_file_actions_init(&actions), "posix_spawn_file_actions_init");
   pid_t pid = 0;
   int error = ::posix_spawn_file_actions_adddup2(&actions, gate, starting_gate);
-  if (error == 0) error = ::posix_spawn_file_actions_adddup2(&actions, news, news_desk);
+  if (error == 0) error = ::posix_spawn_file_actions_adddup2(&actions, messages, message_pipe);
   if (error == 0) error = ::posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, pointers.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   check(error, "start a worker");
@@ -73,13 +73,13 @@ pid_t spawn(const WorkerOptions& options, int gate, int news) {
 
 Crew::Crew(const std::vector<WorkerOptions>& workers) {
   const Pipe gate = make_pipe();
-  const Pipe news = make_pipe();
+  const Pipe messages = make_pipe();
   gate_ = gate.writing;
-  news_ = news.reading;
+  messages_ = messages.reading;
   for (const WorkerOptions& options : workers)
-    members_.push_back({options.number, spawn(options, gate.reading, news.writing), false});
+    members_.push_back({options.number, spawn(options, gate.reading, messages.writing), false});
   ::close(gate.reading);
-  ::close(news.writing);
+  ::close(messages.writing);
 }
 
 Crew::~Crew() {
@@ -88,17 +88,18 @@ Crew::~Crew() {
   for (const Member& member : members_)
     if (member.pid != 0) ::waitpid(member.pid, nullptr, 0);
   if (gate_ >= 0) ::close(gate_);
-  ::close(news_);
+  ::close(messages_);
 }
 
 void Crew::open_gate() { ::close(std::exchange(gate_, -1)); }
 
-std::optional<News> Crew::next_news(std::chrono::milliseconds wait) {
-  pollfd request{news_, POLLIN, 0};
+std::optional<Message> Crew::next_message(std::chrono::milliseconds wait) {
+  pollfd request{messages_, POLLIN, 0};
   if (::poll(&request, 1, static_cast<int>(wait.count())) <= 0) return std::nullopt;
-  News news;
-  if (::read(news_, &news, sizeof news) != sizeof news) return std::nullopt;  // its end: all workers have left
-  return news;
+  Message message;
+  if (::read(messages_, &message, sizeof message) != sizeof message)
+    return std::nullopt;  // end of the pipe: all workers have left
+  return message;
 }
 
 void Crew::kill(int worker) {

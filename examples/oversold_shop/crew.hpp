@@ -1,4 +1,4 @@
-// The worker processes, as their parent sees them.
+// The worker processes, as seen by their parent.
 #pragma once
 
 #include "shop.hpp"
@@ -11,19 +11,19 @@
 
 namespace shop {
 
-/// From a worker to its parent, over a pipe that all of them share: short enough to be written in one piece.
-struct News {
+/// A message from a worker to its parent, over a pipe that all of them share: short enough to be written in one piece.
+struct Message {
   enum class Kind : int { ready, in_mid_sale, refused };
   Kind kind = Kind::ready;
   int worker = 0;
   Token token = 0;
 };
 
-/// The descriptors that a worker finds open.
-inline constexpr int starting_gate = 3;  ///< at its end when the sale begins
-inline constexpr int news_desk = 4;      ///< takes News
+/// The descriptors that are open in a worker.
+inline constexpr int starting_gate = 3;  ///< reaches its end when the sale begins
+inline constexpr int message_pipe = 4;   ///< takes Message
 
-/// Starts the workers: this program again, with other arguments. They die with their parent; the destructor kills those
+/// Starts the workers: this program again, with other arguments. They end with their parent; the destructor kills those
 /// that are left.
 class Crew {
  public:
@@ -34,11 +34,11 @@ class Crew {
 
   /// Lets all of them begin at the same moment.
   void open_gate();
-  /// The next News, if it comes within `wait`.
-  [[nodiscard]] std::optional<News> next_news(std::chrono::milliseconds wait);
-  /// SIGKILL.
+  /// The next Message, if it comes within `wait`.
+  [[nodiscard]] std::optional<Message> next_message(std::chrono::milliseconds wait);
+  /// Sends SIGKILL.
   void kill(int worker);
-  /// How many still run. Throws when one has ended otherwise than with success, unless we have killed it.
+  /// How many still run. Throws when a worker has ended without success, unless kill() has killed it.
   [[nodiscard]] int running();
 
  private:
@@ -50,7 +50,7 @@ class Crew {
 
   std::vector<Member> members_;
   int gate_ = -1;
-  int news_ = -1;
+  int messages_ = -1;
 };
 
 }  // namespace shop

@@ -27,7 +27,7 @@ Ledger::Ledger(const std::string& path)
 
 Ledger::~Ledger() { ::close(descriptor_); }
 
-// O_APPEND and one write: lines of several processes never mix.
+// O_APPEND and a single write: lines of several processes never mix.
 void Ledger::append(const Sale& sale) {
   std::array<char, 64> line{};
   const auto time = std::chrono::nanoseconds{sale.when.time_since_epoch()}.count();

@@ -16,7 +16,7 @@ struct Sale {
 
 class Ledger {
  public:
-  /// Made if it is not there.
+  /// Creates the file if it does not exist.
   explicit Ledger(const std::string& path);
   ~Ledger();
   Ledger(const Ledger&) = delete;

@@ -1,4 +1,4 @@
-// One line that says how far we are.
+// A line that shows the progress.
 #pragma once
 
 #include "shop.hpp"
@@ -7,7 +7,7 @@
 
 namespace shop {
 
-/// On a terminal the line is written over and over; elsewhere a new one comes once a second.
+/// On a terminal the line is overwritten each time; elsewhere a new one is written once a second.
 class Progress {
  public:
   explicit Progress(std::string title) : title_{std::move(title)} {}

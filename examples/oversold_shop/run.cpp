@@ -35,7 +35,8 @@ class Run {
         stock_file_{plan.directory + "/run-" + std::to_string(plan.number) + ".stock"},
         ledger_file_{plan.directory + "/run-" + std::to_string(plan.number) + ".ledger"},
         ledger_{ledger_file_},
-        progress_{"run " + std::to_string(plan.number) + " of 3, " + plan.title} {}
+        progress_{"run " + std::to_string(plan.number) + (plan.runs > 0 ? " of " + std::to_string(plan.runs) : "") +
+                  ", " + plan.title} {}
 
   Outcome operator()() {
     StockFile::create(stock_file_, plan_.stock);
@@ -57,7 +58,7 @@ class Run {
                         .ledger = ledger_file_,
                         .connect = plan_.connect,
                         .lock = "/shop/run-" + std::to_string(plan_.number),
-                        // In the middle of its share: the line is fair, so that each sells an eighth.
+                        // In the middle of its share: the wait queue is fair, so each worker sells an eighth.
                         .stop_at = plan_.kill_a_holder && number == victim ? plan_.stock / processes / 2 : 0});
     return result;
   }
@@ -65,7 +66,7 @@ class Run {
   static void await_ready(Crew& crew) {
     const auto deadline = Clock::now() + start_patience;
     for (int ready = 0; ready < processes;) {
-      if (crew.next_news(100ms)) ++ready;
+      if (crew.next_message(100ms)) ++ready;
       require(crew.running() == processes, "a worker has left before the sale");
       require(Clock::now() < deadline, "the workers are not ready in time");
     }
@@ -75,7 +76,7 @@ class Run {
     int sold = 0;
     auto last_sale = begin_;
     while (crew.running() > 0) {
-      if (const auto news = crew.next_news(20ms)) heed(crew, *news);
+      if (const auto message = crew.next_message(20ms)) heed(crew, *message);
       const auto now = Clock::now();
       if (const int count = ledger_.count(); count != sold) {
         sold = count;
@@ -84,14 +85,14 @@ class Run {
       require(now - last_sale < sale_patience, "no sale for 20 s, with " + std::to_string(sold) + " sold");
       progress_.show(sold, plan_.stock, now - begin_);
     }
-    while (const auto news = crew.next_news(0ms)) heed(crew, *news);
+    while (const auto message = crew.next_message(0ms)) heed(crew, *message);
   }
 
-  void heed(Crew& crew, const News& news) {
-    if (news.kind == News::Kind::refused) ++refused_;
-    if (news.kind != News::Kind::in_mid_sale) return;
-    victim_ = {news.token, Clock::now()};
-    crew.kill(news.worker);
+  void heed(Crew& crew, const Message& message) {
+    if (message.kind == Message::Kind::refused) ++refused_;
+    if (message.kind != Message::Kind::in_mid_sale) return;
+    victim_ = {message.token, Clock::now()};
+    crew.kill(message.worker);
   }
 
   Outcome check() {
@@ -109,7 +110,7 @@ class Run {
     return outcome;
   }
 
-  /// File and ledger agree, and each sale had a greater token than the one before.
+  /// Checks that file and ledger agree, and that each sale had a greater token than the one before.
   void check_exact(const std::vector<Sale>& sales) const {
     const Shelf shelf = StockFile{stock_file_}.look();
     require(static_cast<int>(sales.size()) == plan_.stock,
@@ -130,13 +131,13 @@ class Run {
             "only " + std::to_string(others.size()) + " of the others went on after the holder was killed");
     outcome.killed = 1;
     outcome.handoff = std::chrono::duration_cast<std::chrono::milliseconds>(next->when - victim_.when);
-    // A tick more for a machine that has other things to do.
+    // One tick more for a machine with other load.
     require(*outcome.handoff <= session_timeout + 2 * tick,
             "the others went on only after " + std::to_string(outcome.handoff->count()) + " ms");
     outcome.refused += try_stale_write();
   }
 
-  /// What the killed holder would have done, had it only been asleep.
+  /// Does what the killed holder would have done if it had only been asleep.
   [[nodiscard]] int try_stale_write() const {
     StockFile file{stock_file_};
     const Shelf before = file.look();

@@ -1,4 +1,4 @@
-// One run: eight workers sell the stock out, and the books are checked.
+// One run: eight workers sell all of the stock, and the books are checked.
 #pragma once
 
 #include "shop.hpp"
@@ -10,6 +10,7 @@ namespace shop {
 
 struct Plan {
   int number = 1;
+  int runs = 0;  ///< in all; 0: until it is interrupted
   std::string title{};
   int stock = 0;
   std::string directory{};  ///< for the stock file and the ledger
@@ -18,7 +19,7 @@ struct Plan {
 };
 
 struct Outcome {
-  int sold = 0;  ///< as the ledger has it
+  int sold = 0;  ///< according to the ledger
   int stock = 0;
   double seconds = 0;
   int refused = 0;
@@ -28,7 +29,7 @@ struct Outcome {
   [[nodiscard]] int oversold() const { return sold - stock; }
 };
 
-/// Throws std::runtime_error when the run did not show what it is there to show.
+/// Throws std::runtime_error if the run did not show what it has to show.
 [[nodiscard]] Outcome perform(const Plan& plan);
 
 }  // namespace shop

@@ -1,4 +1,4 @@
-// What the shop's parts have in common.
+// Definitions that the shop's parts share.
 #pragma once
 
 #include <chrono>
@@ -14,14 +14,15 @@ using Clock = std::chrono::steady_clock;
 using Token = std::int64_t;
 
 inline constexpr int processes = 8;
-/// Between reading the stock and writing it. Eight processes that sleep as long as this between the two, a thousand
+/// The pause between reading the stock and writing it. Eight processes that sleep this long between the two, a thousand
 /// times over, overlap on any machine.
 inline constexpr auto think_time = 1ms;
-/// A server ends a session up to a tick after its time is up. Small, so that the demo is short: 30 s is usual.
+/// A server ends a session up to a tick after its timeout. The timeout is small, so that the demo is short: 30 s is
+/// usual.
 inline constexpr std::chrono::milliseconds session_timeout = 2s;
 inline constexpr std::chrono::milliseconds tick = 500ms;
 
-/// What a worker process is started with.
+/// The arguments of a worker process.
 struct WorkerOptions {
   int number = 0;  ///< 1 to `processes`
   int parent = 0;  ///< a process id
@@ -29,7 +30,7 @@ struct WorkerOptions {
   std::string ledger{};
   std::string connect{};  ///< empty: sell without a lock
   std::string lock{};
-  int stop_at = 0;  ///< the sale to stop in the middle of, as a victim for the parent; 0: none
+  int stop_at = 0;  ///< the sale in which to stop, as a victim for the parent; 0: none
 };
 
 }  // namespace shop

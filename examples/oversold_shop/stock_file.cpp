@@ -31,7 +31,7 @@ Record load(int descriptor) {
   return record;
 }
 
-// Always of the same length, so that one pwrite replaces all of it.
+// The record always has the same length, so that one pwrite replaces all of it.
 void store(int descriptor, const Record& record) {
   std::array<char, 128> text{};
   const int length = std::snprintf(text.data(), text.size(), "stock %10d sold %10d token %20lld\n", record.shelf.stock,

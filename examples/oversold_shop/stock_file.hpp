@@ -15,8 +15,8 @@ struct Shelf {
   friend bool operator==(const Shelf&, const Shelf&) = default;
 };
 
-/// A resource with fencing: whoever shows a token lower than the highest seen is refused. Reading shows a token, too,
-/// so that from the moment a new holder has read, an older one that wakes up in mid-sale can write no more.
+/// A resource with fencing: it refuses a token that is lower than the highest seen. A read passes a token, too: so once
+/// a new holder has read, an older holder that wakes up in mid-sale cannot write any more.
 ///
 /// Check and access are atomic, under flock; nothing is locked between a read and the write that follows.
 class StockFile {
@@ -27,11 +27,11 @@ class StockFile {
   StockFile(const StockFile&) = delete;
   StockFile& operator=(const StockFile&) = delete;
 
-  /// Nothing: refused.
+  /// std::nullopt: refused.
   [[nodiscard]] std::optional<Shelf> read(Token token);
   /// False: refused.
   [[nodiscard]] bool write(const Shelf& shelf, Token token);
-  /// For the accounts.
+  /// Reads without a token, for the final check.
   [[nodiscard]] Shelf look() const;
 
  private:

@@ -5,7 +5,7 @@
 #include "stock_file.hpp"
 
 #include <zklock/client.hpp>
-#include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
 
 #include <cerrno>
 #include <csignal>
@@ -21,11 +21,12 @@ namespace {
 
 void die_with(int parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) throw std::runtime_error{"the parent is gone"};  // before it could be heard
+  if (::getppid() != parent) throw std::runtime_error{"the parent is gone"};  // before the signal could arrive
 }
 
-void send(const News& news) {
-  if (::write(news_desk, &news, sizeof news) != sizeof news) throw std::runtime_error{"the parent does not listen"};
+void send(const Message& message) {
+  if (::write(message_pipe, &message, sizeof message) != sizeof message)
+    throw std::runtime_error{"the parent does not listen"};
 }
 
 void wait_for_gate() {
@@ -33,7 +34,7 @@ void wait_for_gate() {
   while (::read(starting_gate, &nothing, 1) < 0 && errno == EINTR) continue;
 }
 
-/// Run 1: as if there were nothing to lock.
+/// Run 1: no lock.
 struct NoMutex {
   void lock() {}
   void unlock() {}
@@ -42,7 +43,7 @@ struct NoMutex {
 
 /// Holds the lock, has read the stock, and never writes: the parent kills it here.
 [[noreturn]] void stop_in_mid_sale(int worker, Token token) {
-  send({News::Kind::in_mid_sale, worker, token});
+  send({Message::Kind::in_mid_sale, worker, token});
   for (;;) ::pause();
 }
 
@@ -50,7 +51,7 @@ template <class Mutex>
 void sell_all(Mutex& mutex, const WorkerOptions& options) {
   StockFile file{options.stock_file};
   Ledger ledger{options.ledger};
-  send({News::Kind::ready, options.number, 0});
+  send({Message::Kind::ready, options.number, 0});
   wait_for_gate();
   for (int sale = 1;; ++sale) {
     const std::lock_guard guard{mutex};
@@ -61,8 +62,8 @@ void sell_all(Mutex& mutex, const WorkerOptions& options) {
     std::this_thread::sleep_for(think_time);
     if (shelf && file.write({shelf->stock - 1, shelf->sold + 1}, token))
       ledger.append({Clock::now(), options.number, token});
-    else  // we have lost the lock without knowing it; the file knows
-      send({News::Kind::refused, options.number, token});
+    else  // this worker has lost the lock without knowing it; the file knows
+      send({Message::Kind::refused, options.number, token});
   }
 }
 

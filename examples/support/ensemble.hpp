@@ -1,4 +1,4 @@
-// The ZooKeeper that an example talks to.
+// The ZooKeeper that an example connects to.
 #pragma once
 
 #include <zklock/testing/test_server.hpp>
@@ -9,7 +9,7 @@
 
 namespace example {
 
-/// The one that $ZKLOCK_CONNECT names, else a throw-away server that lives as long as this object.
+/// The one that $ZKLOCK_CONNECT names, else a temporary server that lives as long as this object.
 class Ensemble {
  public:
   Ensemble() {

@@ -1,4 +1,4 @@
-// Bad input, of callers and of servers: which row of docs/bad-input.md is held by what.
+// Bad input from callers and from servers: tests of the rows of docs/bad-input.md.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 #include "support/frame_proxy.hpp"
@@ -14,7 +14,7 @@ using namespace zklock::test;
 
 namespace {
 
-/// What a call throws.
+/// The error that a call throws, or success.
 template <class Call>
 error_code refusal_of(Call&& call) {
   try {
@@ -25,7 +25,7 @@ error_code refusal_of(Call&& call) {
   return {};
 }
 
-/// A client behind a proxy that counts what it sends.
+/// A client behind a proxy that counts the client's requests.
 struct Fixture {
   FrameProxy proxy{shared_server().port()};
   Client client{{.connect_string = proxy.address(), .session_timeout = session_timeout}};
@@ -66,7 +66,7 @@ struct Fixture {
 
 struct Row {
   const char* name;
-  Error expected;
+  error_code expected;
   std::function<error_code()> call;
 };
 
@@ -97,9 +97,9 @@ TEST_CASE_METHOD(Fixture, "bad input is refused with its own error, sends nothin
       {"path: beyond U+FFFF", Error::invalid_path, [&] { return read("/\xf0\x9f\x98\x80"); }},
       {"path: of a namespace", Error::invalid_path,
        [&] { return refusal_of([&] { static_cast<void>(client.using_namespace("a//b")); }); }},
-      {"lock path: the root", Error::invalid_lock_path, [&] { return lock("/"); }},
-      {"lock path: the server's own", Error::invalid_lock_path, [&] { return lock("/zookeeper/x"); }},
-      {"lock path: too long", Error::invalid_lock_path, [&] { return lock("/" + std::string(1'000, 'x')); }},
+      {"lock path: the root", LockError::invalid_lock_path, [&] { return lock("/"); }},
+      {"lock path: the server's own", LockError::invalid_lock_path, [&] { return lock("/zookeeper/x"); }},
+      {"lock path: too long", LockError::invalid_lock_path, [&] { return lock("/" + std::string(1'000, 'x')); }},
       {"client id: a colon", Error::invalid_client_id, [&] { return configured({.client_id = "a:1"}); }},
       {"client id: a line's end", Error::invalid_client_id, [&] { return configured({.client_id = "a\n"}); }},
       {"client id: too long", Error::invalid_client_id,
@@ -152,8 +152,8 @@ TEST_CASE_METHOD(Fixture, "bad input is refused with its own error, sends nothin
       {"retry policy: no base", Error::invalid_retry_policy,
        [&] { return configured({.retry = ExponentialBackoffRetry{.base = 0ms}}); }},
       {"sessions: none", Error::bad_arguments, [&] { return configured({.sessions = 0}); }},
-      {"release: not held", Error::not_owner, [&] { return refusal_of([&] { mutex.release(); }); }},
-      {"release: not held, not waited for", Error::not_owner, [&] { return refusal_of([&] { mutex.unlock(); }); }},
+      {"release: not held", LockError::not_owner, [&] { return refusal_of([&] { mutex.release(); }); }},
+      {"release: not held, not waited for", LockError::not_owner, [&] { return refusal_of([&] { mutex.unlock(); }); }},
       {"handler: a null callback", Error::invalid_handler,
        [&] { return refusal_of([&] { static_cast<void>(client.subscribe({})); }); }},
   };
@@ -164,12 +164,12 @@ TEST_CASE_METHOD(Fixture, "bad input is refused with its own error, sends nothin
   }
   CHECK(sent() == before);
   CHECK_FALSE(read("/"));
-  CHECK(sent() == before + 1);  // it does count
+  CHECK(sent() == before + 1);  // the proxy does count
   CHECK(session.id() == id);
   CHECK(client.session() == session);
 }
 
-TEST_CASE_METHOD(Fixture, "blocking on the client's own thread is refused, whatever blocks") {
+TEST_CASE_METHOD(Fixture, "every blocking call on the client's own thread is refused") {
   InterProcessMutex mutex{client, fresh_path()};
   CHECK(refusal_on_io_thread([&] { mutex.acquire(); }) == Error::would_deadlock);
   CHECK(refusal_on_io_thread([&] { static_cast<void>(mutex.try_lock()); }) == Error::would_deadlock);
@@ -178,7 +178,7 @@ TEST_CASE_METHOD(Fixture, "blocking on the client's own thread is refused, whate
   CHECK_FALSE(read("/"));
 }
 
-TEST_CASE_METHOD(Fixture, "waits of any length: zero and less try once, none overflows") {
+TEST_CASE_METHOD(Fixture, "an acquire takes a wait of any length: zero or less is one try, and none overflows") {
   const std::string path = fresh_path();
   const InterProcessMutex held{client, path};
   const auto acquired = [&](auto wait) {
@@ -195,14 +195,14 @@ TEST_CASE_METHOD(Fixture, "waits of any length: zero and less try once, none ove
   CHECK(acquired(std::chrono::duration<double>{-std::numeric_limits<double>::infinity()}) == Error::timed_out);
 }
 
-TEST_CASE_METHOD(Fixture, "a contender's data that are none of zklock's are nobody's, and harm nothing") {
+TEST_CASE_METHOD(Fixture, "data of a contender's node that zklock cannot parse name no client, and do no harm") {
   const InterProcessMutex mutex{client, fresh_path()};
   const Lease lease = acquire(mutex);  // makes the directory
   const std::string bad[] = {"", ":1", "a", "a:0", "a:-1", "a:+1", "a: 1", "a:99999999999", "a\n:1", "a:\xd9\xa1"};
   for (const std::string& data : bad)
     REQUIRE_FALSE(create(mutex.path() + "/_c_x-lock-", CreateMode::ephemeral_sequential, data));
-  const auto [error, line] =
-      outcome_of_operation<std::vector<Participant>>([&](auto token) { mutex.async_participants(std::move(token)); });
+  const auto [error, line] = outcome_of_operation<std::vector<LockParticipant>>(
+      [&](auto token) { mutex.async_participants(std::move(token)); });
   REQUIRE_FALSE(error);
   REQUIRE(line.size() == 1 + std::size(bad));
   for (std::size_t i = 1; i < line.size(); ++i) {
@@ -212,7 +212,7 @@ TEST_CASE_METHOD(Fixture, "a contender's data that are none of zklock's are nobo
   }
 }
 
-TEST_CASE_METHOD(Fixture, "a lock cannot be where an ephemeral node is") {
+TEST_CASE_METHOD(Fixture, "a lock cannot be at the path of an ephemeral node") {
   const std::string path = "/bad-input-ephemeral";
   REQUIRE_FALSE(create(path, CreateMode::ephemeral));
   const InterProcessMutex mutex{client, path};
@@ -238,7 +238,7 @@ TEST_CASE("a lease that holds nothing does not say that it was moved from") {
   }
 }
 
-TEST_CASE("what was moved from, or never had anything, says so") {
+TEST_CASE("an object that is empty or was moved from reports invalid_state") {
   Client client = make_client(shared_server());
   const Session none;
   CHECK_FALSE(none);
@@ -290,7 +290,7 @@ TEST_CASE("what was moved from, or never had anything, says so") {
   CHECK(other.wait_connected(20s));
 }
 
-TEST_CASE("a server's answer that makes no sense is an error, and the session goes on") {
+TEST_CASE("a server's malformed reply is an error, and the session goes on") {
   LyingServer server;
   const Client client{{.connect_string = server.address(), .session_timeout = 6s}};
   const Session session = connected_session(client);
@@ -306,20 +306,20 @@ TEST_CASE("a server's answer that makes no sense is an error, and the session go
   };
   const auto persistent = CreateMode::persistent, sequential = CreateMode::persistent_sequential;
 
-  SECTION("names that are none") {
+  SECTION("invalid child names") {
     CHECK_FALSE(children(Bytes{}.number(1).text("b").stat()));
     CHECK(children(Bytes{}.number(2).text("b").text("b/c").stat()) == Error::protocol_error);
     CHECK(children(Bytes{}.number(1).text("").stat()) == Error::protocol_error);
     CHECK(children(Bytes{}.number(1).text(std::string{"\0b", 2}).stat()) == Error::protocol_error);
     CHECK(children(Bytes{}.number(-1).stat()) == Error::protocol_error);
   }
-  SECTION("names that are none, to a read with a watch") {
+  SECTION("invalid child names, to a read with a watch") {
     server.answer(Opcode::get_children2, 0, Bytes{}.number(1).text("b/c").stat());
     const auto outcome = outcome_of_operation<ChildrenResult, Watch>(
         [&](auto token) { session.async_get_children_and_watch("/a", std::move(token)); });
     CHECK(std::get<0>(outcome) == Error::protocol_error);
   }
-  SECTION("a node that was not asked for") {
+  SECTION("the path of another node") {
     CHECK_FALSE(created(Bytes{}.text("/a/n").stat(), persistent));
     CHECK_FALSE(created(Bytes{}.text("/a/n0000000001").stat(), sequential));
     for (const char* elsewhere : {"", "/", "/b/n", "/a/n/x", "/a/n1"})
@@ -327,18 +327,18 @@ TEST_CASE("a server's answer that makes no sense is an error, and the session go
     for (const char* elsewhere : {"/a/n", "/a/m0000000001", "/a/n/0000000001"})
       CHECK(created(Bytes{}.text(elsewhere).stat(), sequential) == Error::protocol_error);
   }
-  SECTION("errors that nobody knows") {
+  SECTION("unknown error codes") {
     for (const int unknown : {-122, -999, -50}) {
       const error_code error = created({}, persistent, unknown);
       CHECK(error.value() == unknown);
       CHECK(error.category() == error_category());
       CHECK(outcome_of(error) == Outcome::ambiguous);
     }
-    const error_code positive = created({}, persistent, 5);  // would be one of zklock's own
+    const error_code positive = created({}, persistent, 5);  // the number of one of zklock's own errors
     CHECK(positive == Error::protocol_error);
     CHECK(outcome_of(positive) == Outcome::ambiguous);
   }
-  SECTION("a contender's node that is not one") {
+  SECTION("a created node whose name is not a contender's") {
     const InterProcessMutex mutex{client, "/a"};
     const auto acquired = [&](const std::string& name, std::int64_t owner) {
       server.answer(Opcode::get_children2, 0, Bytes{}.number(1).text("_c_x-lock-0000000007").stat());

@@ -1,10 +1,10 @@
-// What goes on behind a Client's operations when the link or the session is lost: protection, guaranteed deletes,
-// parents, credentials.
-#include "../zklock/src/testing/wire.hpp"
+// What a Client does for its operations when the link or the session is lost: protection, guaranteed deletes, parents,
+// credentials.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 #include "support/frame_proxy.hpp"
 #include "support/operations.hpp"
+#include "wire.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -35,7 +35,7 @@ struct Fixture {
     return eventually([&] { return client.state() == ConnectionState::lost; });
   }
 
-  /// A guaranteed delete whose caller has given up when the link is cut at the nth request to delete something.
+  /// Starts a guaranteed delete, cuts the link at the nth request to delete a node, and then cancels the call.
   void give_up_a_delete(const ClientHandle& by, const std::string& path, RemoveOptions options, int nth = 1) {
     proxy.cut_at({.opcode = Opcode::remove, .afterwards = Afterwards::refuse, .nth = nth});
     Pending<> removal;
@@ -51,9 +51,8 @@ struct Fixture {
 }  // namespace
 
 // ---- protection
-// -----------------------------------------------------------------------------------------------------------
 
-TEST_CASE_METHOD(Fixture, "a protected create in a namespace that is given up leaves no node", "[faults]") {
+TEST_CASE_METHOD(Fixture, "a cancelled protected create in a namespace leaves no node", "[faults]") {
   REQUIRE_FALSE(create(observer, "/app/dir", "", CreateOptions{CreateMode::persistent}.creating_parents()));
   const auto options = CreateOptions{CreateMode::persistent_sequential}.with_protection();
   const ClientHandle inside = client.using_namespace("app");
@@ -67,12 +66,12 @@ TEST_CASE_METHOD(Fixture, "a protected create in a namespace that is given up le
   cancel.emit(asio::cancellation_type::total);
   CHECK(std::get<0>(creation.get()) == asio::error::operation_aborted);
   SECTION("on the same session") {}
-  SECTION("on another one") { REQUIRE(loses_its_session()); }
+  SECTION("on another session") { REQUIRE(loses_its_session()); }
   proxy.accept_again();
   CHECK(eventually([&] { return made() == 0; }));
 }
 
-TEST_CASE_METHOD(Fixture, "a protected create does not take a node of the session before for its own", "[faults]") {
+TEST_CASE_METHOD(Fixture, "a protected create does not take a node of an earlier session for its own", "[faults]") {
   REQUIRE_FALSE(create(observer, "/dir"));
   proxy.cut_at({.opcode = Opcode::create2, .point = CutPoint::before_reply, .afterwards = Afterwards::refuse});
   Pending<CreateResult> creation;
@@ -80,7 +79,7 @@ TEST_CASE_METHOD(Fixture, "a protected create does not take a node of the sessio
                       creation.handler());
   REQUIRE(eventually([&] { return proxy.cuts() == 1; }));
   REQUIRE(eventually([&] { return first_session.state() == SessionState::suspended; }));
-  // By a connection of somebody else's the session gets half of its time more at the server.
+  // Another connection resumes the session after half of the timeout, so the server keeps the session that much longer.
   const auto half = std::chrono::steady_clock::now() + timeout / 2;
   REQUIRE(eventually([&] { return std::chrono::steady_clock::now() > half; }));
   const SessionCredentials credentials = first_session.credentials();
@@ -92,7 +91,7 @@ TEST_CASE_METHOD(Fixture, "a protected create does not take a node of the sessio
   const auto left_behind = children_of(connected_session(observer), "/dir");
   REQUIRE(left_behind.size() == 1);
 
-  proxy.cut_at({.opcode = Opcode::close_session});  // the client would end it now
+  proxy.cut_at({.opcode = Opcode::close_session});  // else the client would end that session now
   proxy.accept_again();
   const auto [error, created] = creation.get();
   REQUIRE_FALSE(error);
@@ -103,11 +102,10 @@ TEST_CASE_METHOD(Fixture, "a protected create does not take a node of the sessio
 }
 
 // ---- guaranteed deletes
-// ---------------------------------------------------------------------------------------------------
 
-TEST_CASE_METHOD(Fixture, "a guaranteed delete takes what is below along, however far it has come", "[faults]") {
+TEST_CASE_METHOD(Fixture, "a guaranteed delete also deletes the node's children, however far it has come", "[faults]") {
   REQUIRE_FALSE(create(observer, "/app/a/b", "", CreateOptions{CreateMode::persistent}.creating_parents()));
-  const int nth = GENERATE(1, 2, 3);  // of the request for /app, which is refused, for /app/a/b, for /app/a
+  const int nth = GENERATE(1, 2, 3);  // the request for /app, which is refused, for /app/a/b, or for /app/a
   CAPTURE(nth);
   give_up_a_delete(client, "/app", RemoveOptions{}.deleting_children(), nth);
   proxy.accept_again();
@@ -119,13 +117,13 @@ TEST_CASE_METHOD(Fixture, "a guaranteed delete goes on in its namespace", "[faul
   REQUIRE_FALSE(create(observer, "/a"));
   give_up_a_delete(client.using_namespace("app"), "/a", {});
   SECTION("on the same session") {}
-  SECTION("on another one") { REQUIRE(loses_its_session()); }
+  SECTION("on another session") { REQUIRE(loses_its_session()); }
   proxy.accept_again();
   CHECK(goes("/app/a"));
   CHECK(is_there("/a"));
 }
 
-TEST_CASE_METHOD(Fixture, "a guaranteed delete of what is not there is over", "[faults]") {
+TEST_CASE_METHOD(Fixture, "a guaranteed delete of a node that does not exist is over", "[faults]") {
   SECTION("at once") {
     CHECK(remove(client, "/app", RemoveOptions{}.guaranteed()) == Error::no_node);
     REQUIRE_FALSE(sync(connected_session(client)));
@@ -137,13 +135,13 @@ TEST_CASE_METHOD(Fixture, "a guaranteed delete of what is not there is over", "[
     REQUIRE_FALSE(remove(observer, "/app"));
     proxy.accept_again();
     REQUIRE(eventually([&] { return proxy.requests(Opcode::remove) == 2; }));
-    REQUIRE_FALSE(sync(connected_session(client)));  // it has been answered
+    REQUIRE_FALSE(sync(connected_session(client)));  // the delete has been answered
   }
   REQUIRE_FALSE(create(observer, "/app"));
   CHECK(stays("/app"));
 }
 
-TEST_CASE_METHOD(Fixture, "several may delete a tree at once, and nothing of it is left when any of them is done") {
+TEST_CASE_METHOD(Fixture, "clients may delete a tree at once, and nothing of it is left when any of them is done") {
   for (int round = 0; round < 5; ++round) {
     for (int i = 0; i < 40; ++i)
       REQUIRE_FALSE(create(observer, "/tree/" + std::to_string(i % 5) + "/" + std::to_string(i), "",
@@ -159,9 +157,8 @@ TEST_CASE_METHOD(Fixture, "several may delete a tree at once, and nothing of it 
 }
 
 // ---- permissions
-// ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE_METHOD(Fixture, "parents are made below an ancestor that gives us no permission") {
+TEST_CASE_METHOD(Fixture, "parents are made below an ancestor that gives the client no permission") {
   const Client owner{{.connect_string = server.connect_string(), .auth = {{"digest", "ann:secret"}}}};
   REQUIRE_FALSE(create(owner, "/closed", "", NodeOptions{CreateMode::persistent, creator_all_acl()}));
   REQUIRE_FALSE(create(owner, "/closed/open"));
@@ -174,7 +171,7 @@ TEST_CASE_METHOD(Fixture, "parents are made below an ancestor that gives us no p
   CHECK(create(client, "/closed/new/a", "", with_parents) == Error::no_auth);
 }
 
-TEST_CASE_METHOD(Fixture, "whoever we have said we are we are after a lost link, too, and on the next session",
+TEST_CASE_METHOD(Fixture, "a client gives its credentials again after a lost link, and on the next session",
                  "[faults]") {
   const Client ann{{.connect_string = proxy.address(),
                     .session_timeout = timeout,
@@ -185,7 +182,7 @@ TEST_CASE_METHOD(Fixture, "whoever we have said we are we are after a lost link,
   const Session session = connected_session(ann);
   const int connections = proxy.connections();
   proxy.cut();
-  REQUIRE(eventually([&] { return proxy.connections() >= connections + 2; }));  // both clients are back
+  REQUIRE(eventually([&] { return proxy.connections() >= connections + 2; }));  // both clients have reconnected
   CHECK_FALSE(std::get<0>(get_data(ann, "/mine")));
   CHECK(ann.session() == session);
 

@@ -1,4 +1,4 @@
-// The operations of a Client, and what becomes of them when replies are lost.
+// The operations of a Client, and their outcomes when replies are lost.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 #include "support/frame_proxy.hpp"
@@ -40,7 +40,6 @@ struct Fixture {
 }  // namespace
 
 // ---- lost replies
-// --------------------------------------------------------------------------------------------------------
 
 TEST_CASE_METHOD(Fixture, "a protected create whose reply is lost finds its node and makes no second one", "[faults]") {
   using enum CreateMode;
@@ -60,7 +59,7 @@ TEST_CASE_METHOD(Fixture, "a protected create whose reply is lost finds its node
   }
 }
 
-TEST_CASE_METHOD(Fixture, "a protected create that never came there is made again", "[faults]") {
+TEST_CASE_METHOD(Fixture, "a protected create that never reached the server is made again", "[faults]") {
   REQUIRE_FALSE(create(observer, "/dir", ""));
   proxy.cut_at({.opcode = Opcode::create2, .point = CutPoint::inside_request});
   CHECK_FALSE(create(client, "/dir/n-", "x", CreateOptions{CreateMode::ephemeral_sequential}.with_protection()));
@@ -90,7 +89,7 @@ TEST_CASE_METHOD(Fixture, "a protected create that fails or is cancelled leaves 
   CHECK(eventually([&] { return children("/dir").empty(); }));
 }
 
-TEST_CASE_METHOD(Fixture, "a sequential create without protection is not repeated: nobody could tell whose node it is",
+TEST_CASE_METHOD(Fixture, "a sequential create without protection is not repeated: its node could not be recognised",
                  "[faults]") {
   lose_the_reply_of(Opcode::create2);
   const error_code error = create(client, "/n-", "x", CreateMode::persistent_sequential);
@@ -99,29 +98,29 @@ TEST_CASE_METHOD(Fixture, "a sequential create without protection is not repeate
   CHECK(children().size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "writes whose reply is lost are looked at, not done twice", "[faults]") {
-  SECTION("create: whoever was to find the node may have taken it, so it is not made again") {
+TEST_CASE_METHOD(Fixture, "a write whose reply is lost is looked up, not done twice", "[faults]") {
+  SECTION("create: the node's user may have taken it already, so it is not made again") {
     lose_the_reply_of(Opcode::create2);
     CHECK(outcome_of(create(client, "/a", "mine")) == Outcome::ambiguous);
     CHECK(proxy.requests(Opcode::create2) == 1);
     CHECK(children() == std::vector<std::string>{"a"});
   }
-  SECTION("create, where it does not matter by whom") {
+  SECTION("create, idempotent") {
     lose_the_reply_of(Opcode::create2);
     CHECK_FALSE(create(client, "/a", "mine", CreateOptions{CreateMode::ephemeral}.idempotent()));
     CHECK(proxy.requests(Opcode::create2) == 2);
   }
-  SECTION("create of what somebody else has made meanwhile") {
+  SECTION("create of a node that another client has made meanwhile") {
     proxy.cut_at({.opcode = Opcode::create2, .point = CutPoint::before_request, .afterwards = Afterwards::refuse});
     Pending<CreateResult> creation;
     client.async_create("/a", "mine", CreateOptions{}.idempotent(), creation.handler());
     REQUIRE(eventually([&] { return proxy.cuts() == 1; }));
     REQUIRE_FALSE(create(observer, "/a", "theirs"));
     proxy.accept_again();
-    CHECK(outcome_of(std::get<0>(creation.get())) == Outcome::ambiguous);  // it may have been ours, and replaced
+    CHECK(outcome_of(std::get<0>(creation.get())) == Outcome::ambiguous);  // maybe made, and replaced
     CHECK(std::get<1>(get_data(observer, "/a")).data == "theirs");
   }
-  SECTION("create of an ephemeral node that somebody else has") {
+  SECTION("create of an ephemeral node that another client has") {
     REQUIRE_FALSE(create(observer, "/a", "mine", CreateMode::ephemeral));
     proxy.cut_at({.opcode = Opcode::create2, .point = CutPoint::before_request});
     CHECK(outcome_of(create(client, "/a", "mine", CreateOptions{CreateMode::ephemeral}.idempotent())) ==
@@ -132,10 +131,10 @@ TEST_CASE_METHOD(Fixture, "writes whose reply is lost are looked at, not done tw
   SECTION("remove") {
     REQUIRE_FALSE(create(observer, "/a", ""));
     lose_the_reply_of(Opcode::remove);
-    CHECK(outcome_of(remove(client, "/a")) == Outcome::ambiguous);  // it is gone, but by whom?
+    CHECK(outcome_of(remove(client, "/a")) == Outcome::ambiguous);  // deleted, by an unknown client
     CHECK(remove(client, "/a") == Error::no_node);
   }
-  SECTION("remove, where it does not matter by whom") {
+  SECTION("remove, quietly") {
     REQUIRE_FALSE(create(observer, "/a", ""));
     lose_the_reply_of(Opcode::remove);
     CHECK_FALSE(remove(client, "/a", RemoveOptions{}.quietly()));
@@ -146,14 +145,14 @@ TEST_CASE_METHOD(Fixture, "writes whose reply is lost are looked at, not done tw
     CHECK(outcome_of(std::get<0>(set_data(client, "/a", "new", SetDataOptions{0}))) == Outcome::ambiguous);
     CHECK(std::get<0>(set_data(client, "/a", "new", SetDataOptions{0})) == Error::bad_version);
   }
-  SECTION("set_data of a version, where it does not matter by whom") {
+  SECTION("set_data of a version, idempotent") {
     REQUIRE_FALSE(create(observer, "/a", ""));
     lose_the_reply_of(Opcode::set_data);
     const auto [error, stat] = set_data(client, "/a", "new", SetDataOptions{0}.idempotent());
     CHECK_FALSE(error);
     CHECK(stat.version == 1);
   }
-  SECTION("set_data of a version that somebody else has overtaken") {
+  SECTION("set_data of a version that another client has changed meanwhile") {
     REQUIRE_FALSE(create(observer, "/a", ""));
     proxy.cut_at({.opcode = Opcode::set_data, .point = CutPoint::before_request, .afterwards = Afterwards::refuse});
     Pending<Stat> setting;
@@ -164,7 +163,7 @@ TEST_CASE_METHOD(Fixture, "writes whose reply is lost are looked at, not done tw
     CHECK(outcome_of(std::get<0>(setting.get())) == Outcome::ambiguous);
     CHECK(std::get<1>(get_data(observer, "/a")).data == "theirs");
   }
-  SECTION("a transaction: it cannot be looked up, so the doubt is the caller's") {
+  SECTION("a transaction: it cannot be looked up, so its outcome is ambiguous for the caller") {
     lose_the_reply_of(Opcode::multi);
     const auto [error, results] = outcome_of_operation<TransactionResults>(
         [&](auto token) { client.async_commit(Transaction{}.create("/a", ""), std::move(token)); });
@@ -173,7 +172,7 @@ TEST_CASE_METHOD(Fixture, "writes whose reply is lost are looked at, not done tw
     CHECK(outcome_of(results[0].error) == Outcome::ambiguous);
     CHECK(children() == std::vector<std::string>{"a"});
   }
-  SECTION("reads are simply repeated") {
+  SECTION("reads are repeated") {
     lose_the_reply_of(Opcode::get_data);
     CHECK_FALSE(std::get<0>(get_data(client, "/")));
     CHECK(proxy.requests(Opcode::get_data) == 2);
@@ -182,7 +181,7 @@ TEST_CASE_METHOD(Fixture, "writes whose reply is lost are looked at, not done tw
   CHECK(connected_session(client).id() == id);
 }
 
-TEST_CASE_METHOD(Fixture, "an operation goes on over an expired session", "[faults]") {
+TEST_CASE_METHOD(Fixture, "an operation is continued on the next session after an expiry", "[faults]") {
   proxy.cut_at({.opcode = Opcode::get_data, .point = CutPoint::before_request, .afterwards = Afterwards::refuse});
   Pending<DataResult> reading;
   client.async_get_data("/", reading.handler());
@@ -194,7 +193,7 @@ TEST_CASE_METHOD(Fixture, "an operation goes on over an expired session", "[faul
   CHECK(connected_session(client).id() != id);
 }
 
-TEST_CASE_METHOD(Fixture, "no more tries than the policy allows, and the last error is told", "[faults]") {
+TEST_CASE_METHOD(Fixture, "an operation is tried as often as the policy allows, and gives the last error", "[faults]") {
   const Client strict{{.connect_string = proxy.address(),
                        .session_timeout = timeout,
                        .connection_timeout = 300ms,
@@ -218,7 +217,7 @@ TEST_CASE_METHOD(Fixture, "an operation ends at its time-out, whatever the serve
   REQUIRE(hasty.wait_connected(20s));
   server.pause();
   const auto start = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::duration a_timer_took{};  // which is as late as the machine is busy
+  std::chrono::steady_clock::duration a_timer_took{};  // late if the machine is busy
   std::thread timer{[&] {
     asio::io_context context;
     asio::steady_timer{context, start + 500ms}.wait();
@@ -233,7 +232,6 @@ TEST_CASE_METHOD(Fixture, "an operation ends at its time-out, whatever the serve
 }
 
 // ---- guaranteed
-// ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE_METHOD(Fixture, "a guaranteed delete is done, though its call has failed or was cancelled", "[faults]") {
   REQUIRE_FALSE(create(observer, "/a", ""));
@@ -246,7 +244,7 @@ TEST_CASE_METHOD(Fixture, "a guaranteed delete is done, though its call has fail
   cancel.emit(asio::cancellation_type::total);
   CHECK(std::get<0>(removal.get()) == asio::error::operation_aborted);
   SECTION("on the same session") {}
-  SECTION("on another one") {
+  SECTION("on another session") {
     REQUIRE(eventually([&] { return client.state() == ConnectionState::lost; }));
   }
   CHECK(children() == std::vector<std::string>{"a"});
@@ -255,9 +253,8 @@ TEST_CASE_METHOD(Fixture, "a guaranteed delete is done, though its call has fail
 }
 
 // ---- options
-// -------------------------------------------------------------------------------------------------------------
 
-TEST_CASE_METHOD(Fixture, "a create makes its parents, replaces data, and takes what is there already, if told to") {
+TEST_CASE_METHOD(Fixture, "a create makes its parents, replaces data, or accepts an existing node, if told to") {
   CHECK(create(client, "/a/b/c", "x") == Error::no_node);
   CHECK_FALSE(create(client, "/a/b/c", "x", CreateOptions{CreateMode::persistent}.creating_parents()));
   CHECK(create(client, "/a/b/c", "x") == Error::node_exists);
@@ -293,7 +290,7 @@ TEST_CASE_METHOD(Fixture, "compressed data are smaller at the server, and come b
   CHECK(std::get<0>(get_data(client, "/a", GetDataOptions{}.decompressed())) == Error::invalid_data);
 }
 
-TEST_CASE_METHOD(Fixture, "a namespace is a directory that all paths are in, and that is made when it is needed") {
+TEST_CASE_METHOD(Fixture, "a namespace is the directory of all paths, and is made when it is needed") {
   const ClientHandle inside = client.using_namespace("app/blue");
   CHECK(std::get<0>(get_data(inside, "/")) == Error::no_node);
   CHECK_FALSE(create(inside, "/a", "x"));
@@ -301,7 +298,7 @@ TEST_CASE_METHOD(Fixture, "a namespace is a directory that all paths are in, and
   std::string made;
   CHECK_FALSE(create(inside, "/n-", "", CreateMode::persistent_sequential, &made));
   CHECK(made == "/n-0000000001");
-  CHECK_FALSE(create(inside, "/", "", CreateMode::persistent_sequential, &made));  // a child, not a brother
+  CHECK_FALSE(create(inside, "/", "", CreateMode::persistent_sequential, &made));  // a child of it
   CHECK(made == "/0000000002");
   CHECK(children("/app") == std::vector<std::string>{"blue"});
   CHECK_FALSE(remove(inside, made));
@@ -322,7 +319,7 @@ TEST_CASE_METHOD(Fixture, "a namespace is a directory that all paths are in, and
   CHECK_THROWS_AS(client.using_namespace("a//b"), boost::system::system_error);
 }
 
-TEST_CASE_METHOD(Fixture, "what a client is asked to do after it is closed is refused") {
+TEST_CASE_METHOD(Fixture, "a closed client refuses every operation") {
   client.close();
   const auto [error, results] = outcome_of_operation<TransactionResults>(
       [&](auto token) { client.async_commit(Transaction{}.check("/").check("/"), std::move(token)); });

@@ -1,4 +1,4 @@
-// Closing a client that has lost its link, or loses it on the way: its session ends all the same.
+// Closing a client that has lost its link, or loses it while it closes: its session ends all the same.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 #include "support/frame_proxy.hpp"
@@ -12,7 +12,7 @@ using namespace zklock::test;
 
 namespace {
 
-/// A client behind a proxy, with a node that lives as long as its session; and somebody who looks.
+/// A client behind a proxy, with an ephemeral node; and a second client that observes.
 struct Fixture {
   testing::TestServer& server = shared_server();
   FrameProxy proxy{server.port()};
@@ -83,7 +83,7 @@ TEST_CASE_METHOD(Fixture, "a client whose link is cut while it closes has ended 
 
 TEST_CASE_METHOD(Fixture, "closing without a link takes five seconds at most, and abort cuts that short", "[faults]") {
   cut_the_link();
-  SECTION("nobody is found: the node stays until the session's time is up") {
+  SECTION("no server is found: the node stays until the session timeout has passed") {
     const auto took = time_of([&] { client->close(); });
     CHECK(took > 4s);
     CHECK(took < 5s + slack);
@@ -104,7 +104,7 @@ TEST_CASE_METHOD(Fixture, "closing without a link takes five seconds at most, an
   }
 }
 
-TEST_CASE_METHOD(Fixture, "abort cuts a close short that waits for the server's word", "[faults]") {
+TEST_CASE_METHOD(Fixture, "abort ends a close that waits for the server's reply", "[faults]") {
   proxy.hold(Direction::replies);
   Pending<> closed;
   client->async_close(closed.handler());

@@ -1,4 +1,4 @@
-// Three servers, of which some die, are restarted or are slow.
+// Three servers, of which some are killed, restarted or slow.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 #include "support/frame_proxy.hpp"
@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::chrono::milliseconds timeout{9'000};
 
-// A turn needs some ten answers. A server's death costs every worker a link or at least an election (200 ms to settle,
-// or the ensemble's init_limit and once more: ZOOKEEPER-4685), and behind a holder who waits wait all others. When it
-// took longer than the session timeout, sessions would be lost.
+// A worker's turn needs about ten replies. A killed server costs every worker a link, or at least an election (200 ms
+// to settle, or the ensemble's init_limit and once more: ZOOKEEPER-4685), and while a holder waits, all others wait
+// behind it. A turn that took longer than the session timeout would cost sessions.
 constexpr std::chrono::milliseconds longest_turn = timeout;
 
 void require_progress(Load& load) {
@@ -43,7 +43,7 @@ void check_all_is_counted(Load& load) {
 
 }  // namespace
 
-TEST_CASE("the death of leaders loses no count, no session and no operation", "[faults]") {
+TEST_CASE("killing the leaders loses no count, no session and no operation", "[faults]") {
   TestEnsemble ensemble;
   Load load{ensemble.connect_string(), timeout, 4};
   for (int round = 0; round < 3; ++round) {
@@ -75,7 +75,7 @@ namespace {
 struct SlowFixture {
   std::filesystem::path delay_file = std::filesystem::temp_directory_path() / fresh_name();
   TestEnsemble ensemble{
-      {.server = {.container_check = 1h,  // nobody cleans up behind us
+      {.server = {.container_check = 1h,  // no server deletes the empty directory
                   .fsync = true,
                   .launcher = {"env", "ZKLOCK_FLUSH_DELAY=" + delay_file.string(), "LD_PRELOAD=" ZKLOCK_SLOW_FSYNC}}}};
   std::vector<std::unique_ptr<FrameProxy>> links;
@@ -108,7 +108,7 @@ struct SlowFixture {
 }  // namespace
 
 TEST_CASE_METHOD(SlowFixture,
-                 "a create that is looked for on another server before it has come there is not made twice",
+                 "a create that is looked up on another server before it has arrived there is not made twice",
                  "[faults]") {
   const std::size_t leader = ensemble.leader();
   const std::size_t first = (leader + 1) % 3;

@@ -1,4 +1,4 @@
-// Handlers that work for long, on executors of every kind: the client goes on meanwhile, and its session lives.
+// Handlers that run for a long time, on executors of every kind: the client goes on meanwhile, and its session lives.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 constexpr std::chrono::milliseconds short_timeout = slack > 1s ? 10s : 8s;
 constexpr std::chrono::milliseconds work_time = short_timeout * 3 / 2;
 
-/// As small as an executor can be: it has no properties, and runs everything at once.
+/// The smallest possible executor: it has no properties, and runs every function at once.
 struct Straight {
   template <class F>
   void execute(F f) const {
@@ -34,13 +34,13 @@ struct Straight {
   friend bool operator==(const Straight&, const Straight&) noexcept = default;
 };
 
-/// A handler that works: on which thread, and whether it has come to its end.
+/// A handler that runs for work_time, and records whether it has ended on a thread other than the initiating one.
 class Work {
  public:
   void operator()() {
     ++begun_;
     const bool is_initiating = std::this_thread::get_id() == owner_;
-    std::binary_semaphore nothing{0};  // keeps the thread, but no processor: there are dozens of them
+    std::binary_semaphore nothing{0};  // occupies the thread, but no processor: there are dozens of handlers
     static_cast<void>(nothing.try_acquire_for(work_time));
     if (!is_initiating) done_ = true;
   }
@@ -124,7 +124,7 @@ const std::vector<Kind>& executors() {
   return all;
 }
 
-/// What an operation completes through: each has its way from the reply to the handler.
+/// One operation for each way from a reply to a handler.
 const std::vector<Kind>& operations() {
   static const std::vector<Kind> all{
       {"a request of a session",
@@ -170,11 +170,11 @@ const std::vector<Kind>& operations() {
   return all;
 }
 
-/// A token that starts nothing: it gives what the initiation says of its executor, as Asio's cancel_after asks it
-/// (Boost 1.86 and later).
+/// A token that starts nothing: it returns the executor of the initiation, which Asio's cancel_after asks for (Boost
+/// 1.86 and later).
 struct AskExecutor {};
 
-/// A handler that works on one client of its own, which may have a session of its own to lose.
+/// A client with a session of its own, and the handler that runs on it.
 struct Case {
   Case(std::string n, Client c) : name{std::move(n)}, client{std::move(c)} {}
   std::string name;
@@ -198,7 +198,7 @@ struct boost::asio::async_result<AskExecutor, Signature> {
   }
 };
 
-TEST_CASE("an operation has an executor for Asio's adapters: that of handlers which bring none") {
+TEST_CASE("Asio's adapters find the callback executor as the executor of an operation") {
   const Client client = make_client(shared_server());
   const InterProcessMutex mutex{client, fresh_path()};
   CHECK(client.async_get_data("/", AskExecutor{}) == client.callback_executor());
@@ -206,7 +206,7 @@ TEST_CASE("an operation has an executor for Asio's adapters: that of handlers wh
   CHECK(client.states().async_next(AskExecutor{}) == client.callback_executor());
 }
 
-TEST_CASE("a handler that works for longer than the session timeout costs no session, whatever executor it is on") {
+TEST_CASE("a handler that runs for longer than the session timeout costs no session, on any executor") {
   testing::TestServer server{{.tick = short_timeout / 2}};
   Threads threads;
   std::list<Case> cases;
@@ -226,7 +226,7 @@ TEST_CASE("a handler that works for longer than the session timeout costs no ses
   for (Case& each : cases) {
     CAPTURE(each.name);
     REQUIRE(eventually([&] { return each.work.begun() == 1; }));
-    // What is asked meanwhile is answered meanwhile.
+    // A request that is made while the handler runs is answered while it runs.
     each.session.async_sync("/", asio::bind_executor(each.client.get_executor(), each.meanwhile.handler()));
   }
   for (Case& each : cases) {

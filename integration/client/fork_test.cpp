@@ -4,7 +4,6 @@
 #include "support/operations.hpp"
 
 #include <atomic>
-#include <functional>
 #include <vector>
 
 #include <sys/wait.h>
@@ -15,7 +14,7 @@ using namespace zklock::test;
 
 namespace {
 
-/// So many reads under way, always.
+/// Keeps a number of reads under way.
 class Reads {
  public:
   Reads(const Client& client, int number) : client_{client} {
@@ -45,7 +44,7 @@ class Reads {
   std::atomic<bool> stopped_{false};
 };
 
-/// What a child does: 0 if all is well. It is killed if it takes for ever.
+/// The work of a child; 0 if it succeeds. An alarm kills a child that hangs.
 int use_a_client_of_its_own(const std::string& servers) try {
   ::alarm(30);
   Client client{{.connect_string = servers, .session_timeout = session_timeout}};
@@ -92,4 +91,37 @@ TEST_CASE("a child process that is forked under load has a working client of its
     CAPTURE(round);
     REQUIRE(well == 6);
   }
+}
+
+TEST_CASE("in a forked child every call is refused, while the parent goes on") {
+  Client client = make_client(shared_server());
+  const Session session = connected_session(client);
+  const InterProcessMutex mutex{client, fresh_path()};
+  Lease lease = acquire(mutex);
+  const auto refused = [](auto&& call) {
+    try {
+      call();
+    } catch (const boost::system::system_error& error) {
+      return error.code() == Error::used_after_fork;
+    }
+    return false;
+  };
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto ignore = [](error_code, auto&&...) {};
+    const bool all = client.in_forked_child() && refused([&] { client.async_get_data("/", ignore); }) &&
+                     refused([&] { session.async_sync("/", ignore); }) && refused([&] { client.close(); }) &&
+                     refused([&] { client.async_close(ignore); }) &&
+                     refused([&] { static_cast<void>(client.wait_connected(1s)); }) &&
+                     refused([&] { mutex.async_acquire(ignore); }) && refused([&] { lease.async_release(ignore); });
+    { const Lease dropped = std::move(lease); }
+    { const Client dropped = std::move(client); }
+    ::_exit(all ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(lease.is_held());
+  CHECK(exists(session, lease.node_path()));
 }

@@ -1,11 +1,11 @@
-// The log, with real servers or without any.
+// The log, with real servers and without.
 #include "support/log.hpp"
 
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 #include "support/ports.hpp"
 
-#include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
 
 #include <condition_variable>
 #include <mutex>
@@ -16,11 +16,11 @@ using namespace zklock::test;
 
 namespace {
 
-/// A sink that does not return until it is let go.
+/// A sink that does not return before release() is called.
 class StuckSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   [[nodiscard]] bool is_stuck() const { return stuck_; }
-  void let_go() {
+  void release() {
     const std::lock_guard lock{mutex_of_all_};
     free_ = true;
     changed_.notify_all();
@@ -44,7 +44,7 @@ class StuckSink final : public spdlog::sinks::base_sink<std::mutex> {
 
 }  // namespace
 
-TEST_CASE("a log sink that is stuck holds up its own client and no other", "[faults]") {
+TEST_CASE("a stuck log sink blocks its own client and no other", "[faults]") {
   const RefusingPort nobody;
   const Client other = make_client(shared_server());
   const Session session = connected_session(other);
@@ -54,11 +54,11 @@ TEST_CASE("a log sink that is stuck holds up its own client and no other", "[fau
   Pending<> synced;
   session.async_sync("/", synced.handler());
   CHECK(synced.ready(10s + slack));
-  sink->let_go();
+  sink->release();
   CHECK_FALSE(std::get<0>(synced.get()));
 }
 
-TEST_CASE("while no server can be reached the C client's lines are few, and have no time of their own", "[faults]") {
+TEST_CASE("while no server can be reached the C client logs few lines, without times of their own", "[faults]") {
   const Log log{spdlog::level::info};
   SlammingPort port;
   const Client client{{.connect_string = port.address(), .session_timeout = 500ms, .logger = log.logger()}};
@@ -75,7 +75,7 @@ TEST_CASE("while no server can be reached the C client's lines are few, and have
   }
 }
 
-TEST_CASE("who holds a lock by a guard and loses it finds a warning in the log", "[faults]") {
+TEST_CASE("a holder that loses a lock which it has by a std::lock_guard finds a warning in the log", "[faults]") {
   const Log log{spdlog::level::info};
   testing::TestServer& server = shared_server();
   const Client client{{.connect_string = server.connect_string(), .session_timeout = 6s, .logger = log.logger()}};

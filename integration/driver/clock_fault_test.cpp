@@ -1,4 +1,5 @@
-// A program whose clocks are set by its tests. Each test is a process of its own: the C library looks at the time once.
+// A program whose tests set its clocks. Each test is a process of its own, since the C client reads the time only once.
+// The numbers in brackets are those of docs/faults.md.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 
@@ -14,7 +15,7 @@ using namespace zklock::test;
 
 namespace {
 
-std::atomic<time_t> first_request{0};  // what time() says; 0: the time
+std::atomic<time_t> first_request{0};  // what time() returns; 0: the real time
 std::atomic<time_t> wall_is_ahead{0};  // s
 std::atomic<time_t> was_suspended{0};  // s
 
@@ -28,7 +29,7 @@ struct Jump {
 
 }  // namespace
 
-// The program's own, which everybody in it comes to.
+// The program's own functions, which replace those of libc for all of its code.
 extern "C" int clock_gettime(clockid_t id, timespec* now) noexcept {
   const long failed = ::syscall(SYS_clock_gettime, id, now);
   if (failed) return -1;
@@ -52,7 +53,7 @@ extern "C" time_t time(time_t* now) noexcept {
   return result;
 }
 
-TEST_CASE("jumps of the wall clock change no session, no deadline and no lock", "[faults]") {  // 56
+TEST_CASE("jumps of the wall clock change no session, no deadline and no lock", "[faults]") {  // [F56]
   const testing::TestServer server;
   const Client client = make_client(server, 4s);
   const Session session = connected_session(client);
@@ -75,8 +76,8 @@ TEST_CASE("jumps of the wall clock change no session, no deadline and no lock", 
   CHECK_FALSE(sync(session));
 }
 
-TEST_CASE("time that the machine was suspended counts: a lock that was lost meanwhile is known to be",
-          "[faults]") {  // 55
+TEST_CASE("the time of a suspended machine counts: a lock that was lost meanwhile is known to be lost",
+          "[faults]") {  // [F55]
   testing::TestServer server;
   const Client client = make_client(server, 10s);
   const Session session = connected_session(client);
@@ -90,7 +91,7 @@ TEST_CASE("time that the machine was suspended counts: a lock that was lost mean
   CHECK(eventually([&] { return lease.state() == LeaseState::lost; }, 1s));
 }
 
-TEST_CASE("the library's count of requests overflows without harm") {  // 84
+TEST_CASE("the C client's count of requests overflows without harm") {  // [F84]
   first_request = (time_t{1} << 31) - 50;
   const testing::TestServer server;
   const Client client = make_client(server);
@@ -100,14 +101,13 @@ TEST_CASE("the library's count of requests overflows without harm") {  // 84
   CHECK(failures == 0);
 }
 
-TEST_CASE(
-    "where the library's count of requests meets the numbers it keeps for itself, requests fail and no more") {  // 84
+TEST_CASE("a request whose number the C client keeps for itself may fail, and nothing else does") {  // [F84]
   first_request = -20;
   const testing::TestServer server;
   const Client client = make_client(server, 1s);
   const Session session = connected_session(client);
   CHECK_FALSE(sync(session));
-  first_request = 0;  // the library asks again at -1
+  first_request = 0;  // the C client calls time() again at -1
   int failures = 0;
   for (int i = 0; i < 40; ++i) {
     const error_code error = sync(session);

@@ -1,4 +1,5 @@
-// The loop over the C client: servers that refuse, hang, stop, die and come back.
+// The loop over the C client: servers that refuse, hang, stop, are killed and come back. The numbers in brackets are
+// those of docs/faults.md.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 #include "support/frame_proxy.hpp"
@@ -44,11 +45,11 @@ TEST_CASE("a server that refuses, says nothing or cannot be reached does not kee
     for (const std::string& list : {bad + "," + good, good + "," + bad, bad + "," + good + "," + bad}) {
       INFO(list);
       const Client client = client_of(list, 6s);
-      CHECK(client.wait_connected(3s));  // the library by itself waits for 2/3 of the session timeout
+      CHECK(client.wait_connected(3s));  // the C client by itself waits for 2/3 of the session timeout
     }
 }
 
-TEST_CASE("servers that take their time are given more of it, and the session lives on", "[faults]") {  // 134
+TEST_CASE("slow servers are given more time, and the session lives on", "[faults]") {  // [F134]
   const testing::TestServer server;
   std::list<FrameProxy> ways;
   std::string list;
@@ -62,7 +63,7 @@ TEST_CASE("servers that take their time are given more of it, and the session li
   CHECK(client.session().id() == id);
 }
 
-TEST_CASE("of two servers, one dead for good, the other is found again whenever it comes back", "[faults]") {
+TEST_CASE("of two servers, one stopped for good, the other is found again whenever it comes back", "[faults]") {
   testing::TestServer server;
   const RefusingPort dead;
   const Client client = client_of(server.connect_string() + "," + dead.address(), 10s);
@@ -82,7 +83,7 @@ TEST_CASE("attempts to connect become rarer, and do not stop", "[faults]") {
   const int before = slamming.connections();
   CHECK_FALSE(client.wait_connected(3s));
   CHECK(slamming.connections() - before >= 3);
-  CHECK(slamming.connections() - before <= 20);  // the library alone: one each 1/60 of the session timeout
+  CHECK(slamming.connections() - before <= 20);  // the C client alone: one each 1/60 of the session timeout
 }
 
 TEST_CASE("a client that finds no server neither spins nor hangs, and its operations end in time", "[faults]") {
@@ -107,7 +108,7 @@ TEST_CASE("a client that finds no server neither spins nor hangs, and its operat
   CHECK(client.state() == ConnectionState::connecting);
 }
 
-TEST_CASE("where there is no ZooKeeper an exception names the servers, the time and the cause", "[faults]") {
+TEST_CASE("without a ZooKeeper server the exception names the servers, the time and the cause", "[faults]") {
   const RefusingPort refusing;
   const SilentPort silent;
   struct Case {
@@ -136,7 +137,7 @@ TEST_CASE("where there is no ZooKeeper an exception names the servers, the time 
   }
 }
 
-TEST_CASE("why the connection was lost is known while no other one has failed", "[faults]") {
+TEST_CASE("the cause of a lost connection is known until another connection fails", "[faults]") {
   const testing::TestServer server;
   FrameProxy way{server.port()};
   const Client client = client_of(way.address(), 20s);
@@ -153,8 +154,7 @@ TEST_CASE("why the connection was lost is known while no other one has failed", 
   CHECK(client.connection_trouble().empty());
 }
 
-TEST_CASE("one try for a lock that the server's silence interrupts ends when a connection would be given up",
-          "[faults]") {
+TEST_CASE("one try for a lock at a server that does not answer ends after the connection timeout", "[faults]") {
   testing::TestServer server;
   const Client client{{.connect_string = server.connect_string(), .session_timeout = 20s, .connection_timeout = 1s}};
   static_cast<void>(connected_session(client));
@@ -214,9 +214,7 @@ TEST_CASE("a server that pauses for less than the session timeout costs the link
   CHECK_FALSE(sync(session));
 }
 
-TEST_CASE(
-    "a server that is gone for longer than the session timeout costs the session, by our own clock, and the next one "
-    "is made") {
+TEST_CASE("a server that is away for longer than the session timeout costs the session, by the client's clock") {
   testing::TestServer server;
   const Client client = client_of(server.connect_string());
   const Session session = connected_session(client);
@@ -244,7 +242,7 @@ TEST_CASE(
               [&](auto token) { states.async_next(std::move(token)); })) == expected);
 }
 
-TEST_CASE("a session that the server ends is over as soon as the client hears of it", "[faults]") {
+TEST_CASE("a session that the server ends is over as soon as the client is told", "[faults]") {
   testing::TestServer server;
   const Client client = client_of(server.connect_string());
   const Session session = connected_session(client);
@@ -254,7 +252,7 @@ TEST_CASE("a session that the server ends is over as soon as the client hears of
   CHECK(eventually([&] { return !sync(client.session()); }));
 }
 
-TEST_CASE("a server killed and restarted many times is found again each time, on the same session, and nothing leaks",
+TEST_CASE("a server restarted many times is found again each time, on the same session, and nothing leaks",
           "[faults]") {
   testing::TestServer server;
   const Client client = client_of(server.connect_string(), 8s);
@@ -281,8 +279,7 @@ TEST_CASE("a server killed and restarted many times is found again each time, on
   CHECK(std::get<1>(event.get()).type == WatchEventType::node_deleted);
 }
 
-TEST_CASE("closing is bounded also when the server does not answer, and everything under way completes once",
-          "[faults]") {
+TEST_CASE("closing is bounded when the server does not answer, and each pending operation completes once", "[faults]") {
   testing::TestServer server;
   std::vector<Pending<>> pending(20);
   Pending<WatchEvent> watching;
@@ -305,7 +302,7 @@ TEST_CASE("closing is bounded also when the server does not answer, and everythi
   CHECK(std::get<0>(watching.get(1s)) == Error::closing);
 }
 
-TEST_CASE("once a client is closed its session is over, though the server was slow", "[faults]") {  // 125
+TEST_CASE("once a client is closed its session is over, though the server was slow", "[faults]") {  // [F125]
   testing::TestServer server;
   const Client observing = client_of(server.connect_string(), 20s);
   const Session observer = connected_session(observing);
@@ -318,7 +315,7 @@ TEST_CASE("once a client is closed its session is over, though the server was sl
   for (auto& write : writes) session.async_set_data("/mine", std::string(100'000, 'x'), write.handler());
   Pending<> closed;
   client.async_close(closed.handler());
-  // The library waits for 1.5 s; whoever then closes the socket has the server find it reset by the first reply.
+  // The C client waits for 1.5 s. If it then closed the socket, the server's first reply would reset the connection.
   CHECK_FALSE(eventually([&] { return closed.completions() > 0; }, 2s));
   server.resume();
   CHECK_FALSE(std::get<0>(closed.get()));
@@ -327,7 +324,7 @@ TEST_CASE("once a client is closed its session is over, though the server was sl
   for (auto& write : writes) CHECK(std::get<0>(write.get()) == Error::closing);
 }
 
-TEST_CASE("a client that is closed while answers come in has ended its session when it is closed", "[faults]") {
+TEST_CASE("a client that is closed while replies come in has ended its session when it is closed", "[faults]") {
   testing::TestServer server;
   const Client observing = client_of(server.connect_string(), 20s);
   const Session observer = connected_session(observing);
@@ -364,7 +361,7 @@ TEST_CASE("clients come and go without leaving threads or descriptors behind", "
   const auto threads = [] {
     return std::distance(std::filesystem::directory_iterator{"/proc/self/task"}, std::filesystem::directory_iterator{});
   };
-  CHECK(eventually([&] { return threads() <= 2; }));  // ours, and a sanitizer's
+  CHECK(eventually([&] { return threads() <= 2; }));  // the test's, and a sanitizer's
 }
 
 TEST_CASE("closing twice, and from several threads at once, closes once", "[faults]") {
@@ -377,7 +374,7 @@ TEST_CASE("closing twice, and from several threads at once, closes once", "[faul
   client.close();
   CHECK(client.state() == ConnectionState::closed);
   CHECK(session.state() == SessionState::closed);
-  CHECK(server.monitor("zk_num_alive_connections") == 1);  // our look at the counter
+  CHECK(server.monitor("zk_num_alive_connections") == 1);  // the test's read of the counter
   CHECK(std::get<0>(outcome_of_operation<Session>([&](auto token) { client.async_session(std::move(token)); })) ==
         Error::closed);
   const InterProcessMutex mutex{client, "/lock"};
@@ -386,7 +383,7 @@ TEST_CASE("closing twice, and from several threads at once, closes once", "[faul
   CHECK(sync(session) == Error::closing);
 }
 
-TEST_CASE("a client on a given executor may go while a name is looked up", "[faults]") {
+TEST_CASE("a client on a given executor may be destroyed while a name is looked up", "[faults]") {
   asio::io_context context;
   { const Client client{context.get_executor(), {.connect_string = "no-such-host.invalid:2181,127.0.0.1:1"}}; }
   context.run_for(5s);

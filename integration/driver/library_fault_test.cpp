@@ -1,4 +1,4 @@
-// What the C library does wrong, provoked, and what becomes of it here. The numbers are those of docs/faults.md.
+// Faults of the C client, provoked, and zklock's answer to each. The numbers in brackets are those of docs/faults.md.
 #include "support/catch.hpp"
 #include "support/failing_send.hpp"
 #include "support/fixture.hpp"
@@ -46,10 +46,9 @@ Client client_of(const std::string& servers) { return Client{{.connect_string = 
 }  // namespace
 
 // ---- sends that fail
-// ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a connection that the library loses without a word costs the link, and requests under way are ambiguous",
-          "[faults]") {  // 117
+TEST_CASE("a connection that the C client loses without an event costs the link, and pending requests are ambiguous",
+          "[faults]") {  // [F117]
   testing::TestServer server;
   const Client client = client_of(server.connect_string());
   const Client observing = client_of(server.connect_string());
@@ -77,21 +76,21 @@ TEST_CASE("a connection that the library loses without a word costs the link, an
     CHECK(request->completions() == 1);
   }
   CHECK(fault->has_failed());
-  CHECK(exists(observer, "/first"));  // both were done, whatever the library says
+  CHECK(exists(observer, "/first"));  // both were done, whatever the C client reports
   CHECK(exists(observer, "/second"));
   CHECK(next(states) == ConnectionState::reconnected);
   CHECK(eventually([&] { return !sync(session); }, timeout));
   CHECK(session.id() == id);
 }
 
-TEST_CASE("a frame that was half sent when its connection was lost costs one connection more, and no more",
-          "[faults]") {  // 136
+TEST_CASE("a frame that was half sent when its connection was lost costs only one more connection",
+          "[faults]") {  // [F136]
   testing::TestServer server;
   const Client client = client_of(server.connect_string());
   const Session session = connected_session(client);
   const auto id = session.id();
   REQUIRE_FALSE(create(session, "/a"));
-  const int after = GENERATE(0, 1);  // the frame's length is sent by itself
+  const int after = GENERATE(0, 1);  // the C client sends the frame's length by itself
   CAPTURE(after);
   const FailingSend fault{server.port(), {.after = after, .half = true}};
   const auto start = std::chrono::steady_clock::now();
@@ -104,7 +103,7 @@ TEST_CASE("a frame that was half sent when its connection was lost costs one con
   CHECK_FALSE(set_data(session, "/a", "y"));
 }
 
-TEST_CASE("no send to a connection that is gone raises SIGPIPE", "[faults]") {  // 96
+TEST_CASE("no send to a connection that is gone raises SIGPIPE", "[faults]") {  // [F96]
   struct sigaction action {};
   REQUIRE(::sigaction(SIGPIPE, nullptr, &action) == 0);
   REQUIRE(action.sa_handler == SIG_DFL);
@@ -118,7 +117,6 @@ TEST_CASE("no send to a connection that is gone raises SIGPIPE", "[faults]") {  
 }
 
 // ---- signals and other programs
-// ----------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -129,7 +127,7 @@ std::set<int> threads() {
   return ids;
 }
 
-/// Sockets and the like that a program started now inherits from us.
+/// The number of sockets, and of other anonymous files, that a program started now inherits from the test.
 std::size_t inherited_by_a_program() {
   std::FILE* const list = ::popen("readlink /proc/self/fd/*", "r");
   REQUIRE(list);
@@ -142,13 +140,13 @@ std::size_t inherited_by_a_program() {
 
 }  // namespace
 
-TEST_CASE("signals do not keep the end of a session from its server", "[faults]") {  // 97
+TEST_CASE("signals do not keep the end of a session from its server", "[faults]") {  // [F97]
   constexpr std::chrono::milliseconds long_timeout{10'000};
   testing::TestServer server;
   const Client observing = make_client(server, long_timeout);
   const Session observer = connected_session(observing);
   REQUIRE_FALSE(create(observer, "/a"));
-  // A handler that interrupts whatever waits.
+  // A signal handler that interrupts each system call that waits.
   struct sigaction interrupting {};
   interrupting.sa_handler = [](int) {};
   struct sigaction before {};
@@ -183,7 +181,7 @@ TEST_CASE("signals do not keep the end of a session from its server", "[faults]"
   ::sigaction(SIGUSR1, &before, nullptr);
 }
 
-TEST_CASE("a program that is started inherits none of a client's descriptors") {  // 95
+TEST_CASE("a program that is started inherits none of a client's descriptors") {  // [F95]
   auto& server = shared_server();
   const std::size_t before = inherited_by_a_program();
   const Client client = client_of(server.connect_string());
@@ -192,10 +190,9 @@ TEST_CASE("a program that is started inherits none of a client's descriptors") {
 }
 
 // ---- reconnecting
-// ------------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a client reconnects a hundred times, to sockets of the same number, and hears its server each time",
-          "[faults]") {  // 122
+TEST_CASE("a client reconnects a hundred times, on few socket numbers, and gets replies each time",
+          "[faults]") {  // [F122]
   testing::TestServer server;
   FrameProxy proxy{server.port()};
   const Client client{{.connect_string = proxy.address(), .session_timeout = 3s}};
@@ -212,11 +209,11 @@ TEST_CASE("a client reconnects a hundred times, to sockets of the same number, a
         numbers.insert(number);
     }
   }
-  CHECK(proxy.connections() > 100);  // one that is lost without a word costs another one (117)
+  CHECK(proxy.connections() > 100);  // a connection that is lost without an event costs another one [F117]
   CHECK(numbers.size() < 10);
 }
 
-TEST_CASE("as many watches as are allowed are set again after a lost link", "[faults]") {  // 101
+TEST_CASE("as many watches as are allowed are set again after a lost link", "[faults]") {  // [F101]
   testing::TestServer server;
   FrameProxy proxy{server.port()};
   const Client client = client_of(proxy.address());
@@ -238,7 +235,7 @@ TEST_CASE("as many watches as are allowed are set again after a lost link", "[fa
   CHECK(std::get<1>(event.get()).type == WatchEventType::node_created);
 }
 
-TEST_CASE("what happened to watched nodes while the link was down is told when it is back", "[faults]") {  // 103
+TEST_CASE("changes of watched nodes while the link is down are reported when it is back", "[faults]") {  // [F103]
   testing::TestServer server;
   FrameProxy proxy{server.port()};
   const Client client = client_of(proxy.address());
@@ -260,7 +257,7 @@ TEST_CASE("what happened to watched nodes while the link was down is told when i
   proxy.accept_again();
   CHECK(std::get<1>(changed.get(timeout)).type == WatchEventType::node_data_changed);
   CHECK_FALSE(sync(session));
-  CHECK_FALSE(children.ready());  // which is why waiters use this one (24)
+  CHECK_FALSE(children.ready());  // so waiters use a watch of this kind [F24]
   REQUIRE_FALSE(create(observer, "/a/b"));
   CHECK(std::get<1>(children.get(timeout)).type == WatchEventType::node_children_changed);
 }

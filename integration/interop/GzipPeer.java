@@ -38,7 +38,7 @@ public class GzipPeer {
       case "curator-decompress": return curator.decompress("/", data);
       case "java-compress": return javaCompress(data);
       case "java-decompress":
-        // With room for everything in its buffer: what it makes of bytes behind the last member depends on that.
+        // With room for the whole data in its buffer: the result for bytes behind the last member depends on that.
         return new GZIPInputStream(new ByteArrayInputStream(data), data.length + 1).readAllBytes();
       default: throw new IllegalArgumentException(operation);
     }

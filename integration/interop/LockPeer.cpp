@@ -1,4 +1,4 @@
-// Our locks as a peer, for fleet_test.cpp: does what each line of its input says, and answers with one line.
+// zklock's locks as a peer, for fleet_test.cpp: does what each line of its input says, and answers with one line.
 #include "peer.hpp"
 
 #include <cstdlib>
@@ -10,7 +10,7 @@ using namespace zklock;
 
 namespace {
 
-/// "work mutex PATH 1 TIMES FILE": how many have failed.
+/// "work mutex PATH 1 TIMES FILE": returns how many acquires have failed.
 std::string obey(const Client& client, const std::string& line) {
   std::istringstream words{line};
   std::string order;

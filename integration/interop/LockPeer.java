@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
@@ -30,7 +31,7 @@ public class LockPeer {
   private final Map<String, List<Lease>> leases = new HashMap<>();
   private final AtomicInteger revocations = new AtomicInteger();
 
-  /// Which node it holds the lock by.
+  /// A mutex that tells by which node it holds the lock.
   private static class NamedMutex extends InterProcessMutex {
     NamedMutex(CuratorFramework client, String path) { super(client, path); }
     String node() { return getLockPath(); }
@@ -58,7 +59,8 @@ public class LockPeer {
   }
 
   /// "acquire KIND PATH MS", "release KIND PATH", "permits PATH MAX QUANTITY MS", "return PATH", "participants PATH",
-  /// "revocable PATH", "revocations", "revoke NODE", "work mutex PATH THREADS TIMES FILE"
+  /// "revocable PATH", "revocations", "revoke NODE", "work mutex PATH THREADS TIMES FILE",
+  /// "close PATH", "open PATH", "pass_barrier PATH MS"
   private String obey(String[] words) throws Exception {
     switch (words[0]) {
       case "acquire": return said(lock(words[1], words[2]).acquire(Long.parseLong(words[3]), TimeUnit.MILLISECONDS));
@@ -69,6 +71,10 @@ public class LockPeer {
       case "revocable": ((InterProcessMutex) lock("mutex", words[1])).makeRevocable(held -> revocations.incrementAndGet()); return "yes";
       case "revocations": return "" + revocations.get();
       case "revoke": Revoker.attemptRevoke(client, words[1]); return "yes";
+      case "close": new DistributedBarrier(client, words[1]).setBarrier(); return "yes";
+      case "open": new DistributedBarrier(client, words[1]).removeBarrier(); return "yes";
+      case "pass_barrier":
+        return said(new DistributedBarrier(client, words[1]).waitOnBarrier(Long.parseLong(words[2]), TimeUnit.MILLISECONDS));
       case "work": return work(words[2], Integer.parseInt(words[3]), Integer.parseInt(words[4]), Path.of(words[5]));
       default: throw new IllegalArgumentException(words[0]);
     }
@@ -95,7 +101,7 @@ public class LockPeer {
     return "yes";
   }
 
-  /// Each thread takes the lock so many times, and notes when it is in, for a moment, and out, by its process and its
+  /// Each thread takes the lock that many times. It notes when it is in, for a moment, and out, by its process and its
   /// node's number.
   private String work(String path, int threads, int times, Path log) throws Exception {
     AtomicInteger failures = new AtomicInteger();

@@ -9,11 +9,12 @@ import time
 from curator_locks import CuratorLock, CuratorReadLock, CuratorWriteLock
 from kazoo.client import KazooClient
 from kazoo.exceptions import LockTimeout
+from kazoo.recipe.barrier import Barrier
 from kazoo.recipe.lock import Lock, ReadLock, Semaphore, WriteLock
 
 
 class LateEvent(threading.Event):
-    """Wakes the one that waits only when the client has its next session, as a busy machine may."""
+    """Wakes the waiter only when the client has its next session, as a busy machine may."""
 
     def __init__(self, client):
         super().__init__()
@@ -80,13 +81,23 @@ class Peer:
         counter += int(difference)
         return str(counter.value)
 
+    def close(self, path):
+        Barrier(self.client, path).create()
+        return True
+
+    def open(self, path):
+        return Barrier(self.client, path).remove()
+
+    def pass_barrier(self, path, milliseconds):
+        return Barrier(self.client, path).wait(int(milliseconds) / 1000)
+
     def revoke(self, node):
         self.client.set(node, b"__REVOKE__")
         return True
 
     def work(self, kind, path, threads, times, log):
-        """Each thread takes the lock so many times, and notes when it is in, for a moment, and out, by its process and its
-        node's number."""
+        """Each thread takes the lock that many times. It notes when it is in, for a moment, and out, by its process and
+        its node's number."""
         failures = []
 
         def work():

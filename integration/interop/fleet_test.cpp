@@ -1,4 +1,4 @@
-// A fleet of processes in three languages at one lock, some of which are killed.
+// Processes in three languages that share one lock, and some of which are killed.
 #include "peer.hpp"
 #include "support/catch.hpp"
 #include "support/operations.hpp"
@@ -13,7 +13,7 @@ using namespace zklock::test;
 
 namespace {
 
-/// A place in the fleet, whoever has it.
+/// A place in the fleet, whichever process has it.
 struct Member {
   std::string kind;
   std::function<std::unique_ptr<Peer>()> hire;
@@ -23,9 +23,7 @@ struct Member {
 
 }  // namespace
 
-TEST_CASE(
-    "three processes each of ours, Curator's and Kazoo's, and each is killed once: no overlap, first come, first "
-    "served") {
+TEST_CASE("three processes each of zklock, Curator and Kazoo, each killed once: no overlap, first come, first served") {
   constexpr int goal = 20'000;
   constexpr int batch = 100;
   constexpr int between_kills = goal / 10;
@@ -33,7 +31,7 @@ TEST_CASE(
   const Client client = make_client(server);
   const Session session = connected_session(client);
   const std::string path = "/locks/orders";
-  // Kazoo does not make a directory again that has gone.
+  // Kazoo does not make a deleted directory again.
   REQUIRE_FALSE(create(client, path, "", CreateOptions{CreateMode::persistent}.creating_parents()));
   const auto log = server.directory() / "grants";
   const auto timeout = 4s;
@@ -46,7 +44,7 @@ TEST_CASE(
   }
   const std::string what = " " + path + " 1 " + std::to_string(batch) + " " + log.string();
   std::size_t killed = 0;
-  int granted = 0;  // besides those of the batches that a kill has ended
+  int granted = 0;  // without those of the batches that a kill has ended
   const auto answered = [&] {
     return std::ranges::any_of(fleet, [](const Member& each) { return !each.is_at_work || each.peer->has_answered(); });
   };

@@ -26,7 +26,7 @@ using Answer = std::optional<std::string>;
 
 std::string hex(const std::string& bytes) { return boost::algorithm::hex_lower(bytes); }
 
-/// What it is to do, and with what.
+/// What the peer is to do, and with which data.
 struct Request {
   std::string operation;
   std::string data;
@@ -91,7 +91,7 @@ bool has_reserved_flags(const std::string& encoded) {
   return false;
 }
 
-/// One or two members, something behind them, cut somewhere, a bit turned: each or not.
+/// One or two members, with some bytes behind them, cut somewhere, with a bit flipped: each or not.
 std::string mangled(std::mt19937_64& random) {
   const auto member = [&] { return GzipCodec{}.encode(std::string(random() % 40, 'a')); };
   std::string encoded = member();
@@ -108,7 +108,7 @@ std::string mangled(std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("Curator reads what GzipCodec has written, and the other way around") {
+TEST_CASE("Curator reads what GzipCodec has written, and GzipCodec reads what Curator has written") {
   const auto data = samples();
   std::vector<Request> requests;
   for (const std::string& one : data) {
@@ -129,7 +129,7 @@ TEST_CASE("Curator reads what GzipCodec has written, and the other way around") 
   }
 }
 
-TEST_CASE("of damaged gzip GzipCodec makes what Java makes, and whatever Curator reads, it reads") {
+TEST_CASE("GzipCodec decodes damaged gzip as Java does, and reads all that Curator reads") {
   std::mt19937_64 random{10};
   std::vector<std::string> data{"", "hello"};
   while (data.size() < 20'000)

@@ -1,9 +1,9 @@
-// What Kazoo's locks under Curator's names do when the node that waits for them is lost.
+// What Kazoo's locks under Curator's names do when the node by which they wait is lost.
 #include "peer.hpp"
 #include "support/catch.hpp"
 #include "support/operations.hpp"
 
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 
 #include <algorithm>
 #include <sstream>
@@ -13,7 +13,7 @@ using namespace zklock::test;
 
 namespace {
 
-/// Our writer holds the lock, and Kazoo waits behind it.
+/// A writer of zklock holds the lock, and Kazoo waits behind it.
 struct Fixture {
   testing::TestServer server;
   Kazoo kazoo{server};
@@ -35,10 +35,10 @@ struct Fixture {
     for (const std::string& name : children_of(session, path))
       if (!first.node_path().ends_with(name)) node_of_kazoo = path + "/" + name;
   }
-  [[nodiscard]] bool is_in_line(std::size_t number) const {
+  [[nodiscard]] bool is_enqueued(std::size_t number) const {
     return eventually([&] { return children_of(session, path).size() == number; });
   }
-  /// Its node has gone, and a writer of ours has come after it: that one is next.
+  /// Kazoo's node is gone, and a second writer of zklock has come after it: that writer is next.
   void check_that_it_starts_over() {
     REQUIRE(eventually([&] { return !exists(session, node_of_kazoo); }));
     Pending<Lease> second;
@@ -47,20 +47,20 @@ struct Fixture {
     first = Lease{};
     Lease writing = std::get<1>(second.get());
     REQUIRE(writing.is_held());
-    CHECK(is_in_line(2));  // Kazoo has a new place
+    CHECK(is_enqueued(2));  // Kazoo has a new node
     CHECK_FALSE(kazoo.has_answered());
     writing = Lease{};
     CHECK(kazoo.outcome() == "yes");
-    CHECK(is_in_line(1));
+    CHECK(is_enqueued(1));
     CHECK(try_acquire(lock.write_lock()) == Error::timed_out);
     CHECK(kazoo("release " + kind + " " + path) == "yes");
-    CHECK(is_in_line(0));
+    CHECK(is_enqueued(0));
   }
-  /// Somebody else of ours.
+  /// Whether another node of the same zklock client is in the queue.
   [[nodiscard]] bool is_another_of_ours_behind(const Lease& lease) const {
-    const auto [error, line] = outcome_of_operation<std::vector<Participant>>(
+    const auto [error, line] = outcome_of_operation<std::vector<LockParticipant>>(
         [&](auto token) { lock.write_lock().async_participants(std::move(token)); });
-    return !error && std::ranges::any_of(line, [&](const Participant& one) {
+    return !error && std::ranges::any_of(line, [&](const LockParticipant& one) {
       return one.client_id == client.client_id() && one.node_path != lease.node_path();
     });
   }

@@ -1,11 +1,11 @@
-// Our locks and Kazoo's, a living one, on the same paths; and Curator's with them.
+// The locks of zklock and of a running Kazoo on the same paths, and Curator's with them.
 #include "peer.hpp"
 #include "support/catch.hpp"
 #include "support/operations.hpp"
 
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
-#include <zklock/recipes/inter_process_semaphore.hpp>
-#include <zklock/recipes/revocation.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore.hpp>
+#include <zklock/recipes/locks/revocation.hpp>
 
 #include <optional>
 #include <thread>
@@ -23,38 +23,38 @@ struct Fixture {
   Session session = connected_session(client);
   const std::string path = "/locks/orders";
 
-  /// Kazoo makes no containers, and does not make a directory again that has gone.
+  /// Kazoo makes no containers, and does not make a deleted directory again.
   Fixture() { REQUIRE_FALSE(create(client, path, "", CreateOptions{CreateMode::persistent}.creating_parents())); }
-  [[nodiscard]] std::size_t in_line() const { return children_of(session, path).size(); }
-  /// Somebody stands in line, after so many others.
-  [[nodiscard]] bool is_in_line(std::size_t number) const {
-    return eventually([&] { return in_line() == number; });
+  [[nodiscard]] std::size_t queue_length() const { return children_of(session, path).size(); }
+  /// Whether the queue has come to that number of nodes.
+  [[nodiscard]] bool is_enqueued(std::size_t number) const {
+    return eventually([&] { return queue_length() == number; });
   }
-  /// A mutex of ours and Kazoo's lock of that kind.
+  /// A mutex of zklock and Kazoo's lock of that kind.
   void check_that_they_are_one_line(const InterProcessMutex& mutex, const std::string& kind) {
     REQUIRE(kazoo("acquire " + kind + " " + path + " 5000") == "yes");
     CHECK(try_acquire(mutex) == Error::timed_out);
     Pending<Lease> second;
     mutex.async_acquire(second.handler());
-    REQUIRE(is_in_line(2));
+    REQUIRE(is_enqueued(2));
     CHECK_FALSE(second.ready(100ms));
     CHECK(kazoo("contenders " + kind + " " + path) == "kazoo " + client.client_id() + ":1");
     CHECK(kazoo("release " + kind + " " + path) == "yes");
     Lease lease = std::get<1>(second.get());
     CHECK(kazoo("acquire " + kind + " " + path + " 200") == "no");
     kazoo.begin("acquire " + kind + " " + path + " 20000");
-    REQUIRE(is_in_line(2));
+    REQUIRE(is_enqueued(2));
     lease = Lease{};
     CHECK(kazoo.outcome() == "yes");
-    const auto [error, line] =
-        outcome_of_operation<std::vector<Participant>>([&](auto token) { mutex.async_participants(std::move(token)); });
+    const auto [error, line] = outcome_of_operation<std::vector<LockParticipant>>(
+        [&](auto token) { mutex.async_participants(std::move(token)); });
     CHECK_FALSE(error);
     REQUIRE(line.size() == 1);
-    CHECK(line[0].client_id.empty());  // Kazoo's identifier is none
+    CHECK(line[0].client_id.empty());  // Kazoo's identifier is no client id
     CHECK(line[0].session_id != session.id());
     CHECK(kazoo("release " + kind + " " + path) == "yes");
   }
-  /// A lock of ours and Kazoo's of those kinds.
+  /// A lock of zklock and Kazoo's locks of those kinds.
   void check_that_they_keep_each_other_out(const InterProcessReadWriteLock& lock, const std::string& read,
                                            const std::string& write) {
     {
@@ -75,7 +75,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "Kazoo's Lock as it comes and our mutex do not see each other") {
+TEST_CASE_METHOD(Fixture, "Kazoo's Lock as it comes and zklock's mutex do not see each other") {
   const InterProcessMutex mutex{client, path};
   REQUIRE(kazoo("acquire lock " + path + " 5000") == "yes");
   const Lease lease = acquire(mutex);
@@ -85,46 +85,48 @@ TEST_CASE_METHOD(Fixture, "Kazoo's Lock as it comes and our mutex do not see eac
   CHECK(lease.is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "Kazoo's Lock with our pattern waits for us, and we do not wait for it") {
+TEST_CASE_METHOD(Fixture, "Kazoo's Lock with zklock's pattern waits for zklock, and zklock does not wait for it") {
   const InterProcessMutex mutex{client, path};
   Lease lease = acquire(mutex);
   CHECK(kazoo("acquire lock-with-pattern " + path + " 200") == "no");
   kazoo.begin("acquire lock-with-pattern " + path + " 20000");
-  REQUIRE(is_in_line(2));
+  REQUIRE(is_enqueued(2));
   lease = Lease{};
   CHECK(kazoo.outcome() == "yes");
-  CHECK(acquire(mutex).is_held());  // two at the same time
-}
-
-TEST_CASE_METHOD(Fixture, "Kazoo's Lock under Curator's name and ours exclude each other, first come, first served") {
-  check_that_they_are_one_line(InterProcessMutex{client, path}, "curator-lock");
+  CHECK(acquire(mutex).is_held());  // two holders at the same time
 }
 
 TEST_CASE_METHOD(Fixture,
-                 "Kazoo's Lock as it comes and ours under Kazoo's names exclude each other, first come, first served") {
+                 "Kazoo's Lock under Curator's name and zklock's exclude each other, first come, first served") {
+  check_that_they_are_one_line(InterProcessMutex{client, path}, "curator-lock");
+}
+
+TEST_CASE_METHOD(
+    Fixture, "Kazoo's Lock as it comes and zklock's under Kazoo's names exclude each other, first come, first served") {
   const InterProcessMutex mutex{client, path, LockNaming::kazoo};
   check_that_they_are_one_line(mutex, "lock");
-  // Under the other names it is another lock, for us as well.
+  // Under the other names it is another lock, for zklock as well.
   const Lease lease = acquire(mutex);
   CHECK(acquire(InterProcessMutex{client, path}).is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "under Kazoo's names we make the directory for Kazoo, which never makes it again") {
+TEST_CASE_METHOD(Fixture, "under Kazoo's names zklock makes the directory for Kazoo, which never makes it again") {
   const std::string fresh = "/locks/of/kazoo";
   const InterProcessMutex mutex{client, fresh, LockNaming::kazoo};
   CHECK(acquire(mutex).is_held());
   const auto [error, stat] =
       outcome_of_operation<std::optional<Stat>>([&](auto token) { session.async_exists(fresh, std::move(token)); });
   REQUIRE(stat);
-  CHECK(stat->ephemeral_owner == 0);  // of a container it is another number
+  CHECK(stat->ephemeral_owner == 0);  // a container has another number
   CHECK(kazoo("acquire lock " + fresh + " 5000") == "yes");
 }
 
-TEST_CASE_METHOD(Fixture, "Kazoo's readers and writers as they come and ours under Kazoo's names keep each other out") {
+TEST_CASE_METHOD(Fixture,
+                 "Kazoo's readers and writers as they come and zklock's under Kazoo's names keep each other out") {
   check_that_they_keep_each_other_out(InterProcessReadWriteLock{client, path, LockNaming::kazoo}, "read", "write");
 }
 
-TEST_CASE_METHOD(Fixture, "Kazoo's readers and writers as they come and ours do not see each other") {
+TEST_CASE_METHOD(Fixture, "Kazoo's readers and writers as they come and zklock's do not see each other") {
   const InterProcessReadWriteLock lock{client, path};
   REQUIRE(kazoo("acquire write " + path + " 5000") == "yes");
   Lease writing = acquire(lock.write_lock());
@@ -133,7 +135,7 @@ TEST_CASE_METHOD(Fixture, "Kazoo's readers and writers as they come and ours do 
   CHECK(kazoo("acquire read " + path + " 5000") == "yes");
   CHECK(kazoo("release read " + path) == "yes");
 
-  // With our patterns they wait for us, and we do not wait for them.
+  // With zklock's patterns Kazoo waits for zklock, and zklock does not wait for Kazoo.
   CHECK(kazoo("acquire write-with-pattern " + path + " 200") == "no");
   CHECK(kazoo("acquire read-with-pattern " + path + " 200") == "no");
   writing = Lease{};
@@ -142,17 +144,17 @@ TEST_CASE_METHOD(Fixture, "Kazoo's readers and writers as they come and ours do 
 }
 
 TEST_CASE_METHOD(Fixture,
-                 "Kazoo's readers and writers under Curator's names and ours keep each other out as they should") {
+                 "Kazoo's readers and writers under Curator's names and zklock's keep each other out as they should") {
   const InterProcessReadWriteLock lock{client, path};
   check_that_they_keep_each_other_out(lock, "curator-read", "curator-write");
 
-  // Kazoo's reader between two writers of ours: it waits for the one ahead, and the one behind waits for it.
+  // Kazoo's reader between two writers of zklock: it waits for the one ahead, and the one behind waits for it.
   Lease first = acquire(lock.write_lock());
   kazoo.begin("acquire curator-read " + path + " 20000");
-  REQUIRE(is_in_line(2));
+  REQUIRE(is_enqueued(2));
   Pending<Lease> second;
   lock.write_lock().async_acquire(second.handler());
-  REQUIRE(is_in_line(3));
+  REQUIRE(is_enqueued(3));
   first = Lease{};
   CHECK(kazoo.outcome() == "yes");
   CHECK_FALSE(second.ready(100ms));
@@ -160,53 +162,53 @@ TEST_CASE_METHOD(Fixture,
   CHECK(std::get<1>(second.get()).is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "our downgrade keeps Kazoo's writer out") {
+TEST_CASE_METHOD(Fixture, "zklock's downgrade keeps Kazoo's writer out") {
   const InterProcessReadWriteLock lock{client, path};
   const Owner owner = Owner::make();
   Lease writing = acquire_as(owner, lock.write_lock());
   kazoo.begin("acquire curator-write " + path + " 20000");
-  REQUIRE(is_in_line(2));
+  REQUIRE(is_enqueued(2));
   Lease reading = acquire_as(owner, lock.read_lock());
   writing = Lease{};
-  REQUIRE(is_in_line(2));
+  REQUIRE(is_enqueued(2));
   CHECK(reading.is_held());
   CHECK(try_acquire(lock.read_lock()) == Error::timed_out);  // behind the writer
   reading = Lease{};
   CHECK(kazoo.outcome() == "yes");
 }
 
-TEST_CASE_METHOD(Fixture, "Kazoo, Curator and we stand in one line") {
+TEST_CASE_METHOD(Fixture, "Kazoo, Curator and zklock share one wait queue") {
   Curator curator{server};
   Kazoo another{server};
   const InterProcessMutex mutex{client, path};
   Client other_client = make_client(server);
-  const InterProcessMutex stranger{other_client, path};
+  const InterProcessMutex foreign{other_client, path};
 
   Lease first = acquire(mutex);
   Pending<Lease> fourth;
   Pending<Lease> sixth;
   kazoo.begin("acquire curator-lock " + path + " 30000");
-  REQUIRE(is_in_line(2));
+  REQUIRE(is_enqueued(2));
   curator.begin("acquire mutex " + path + " 30000");
-  REQUIRE(is_in_line(3));
+  REQUIRE(is_enqueued(3));
   mutex.async_acquire(fourth.handler());
-  REQUIRE(is_in_line(4));
+  REQUIRE(is_enqueued(4));
   another.begin("acquire curator-lock " + path + " 30000");
-  REQUIRE(is_in_line(5));
-  stranger.async_acquire(sixth.handler());
-  REQUIRE(is_in_line(6));
+  REQUIRE(is_enqueued(5));
+  foreign.async_acquire(sixth.handler());
+  REQUIRE(is_enqueued(6));
 
-  // Whoever is served has so many behind; that nobody overtakes shows in the line, which gets shorter by one each time.
+  // At each grant the queue has that many nodes. It gets shorter by one each time, so no client overtakes another.
   first = Lease{};
   CHECK(kazoo.outcome() == "yes");
-  CHECK(in_line() == 5);
+  CHECK(queue_length() == 5);
   CHECK(kazoo("release curator-lock " + path) == "yes");
   CHECK(curator.outcome() == "yes");
   CHECK_FALSE(fourth.ready(100ms));
   CHECK(curator("release mutex " + path) == "yes");
   Lease lease = std::get<1>(fourth.get());
   CHECK_FALSE(sixth.ready(100ms));
-  CHECK(in_line() == 3);
+  CHECK(queue_length() == 3);
   lease = Lease{};
   CHECK(another.outcome() == "yes");
   CHECK_FALSE(sixth.ready(100ms));
@@ -214,11 +216,11 @@ TEST_CASE_METHOD(Fixture, "Kazoo, Curator and we stand in one line") {
   CHECK(std::get<1>(sixth.get()).is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "a crowd of Kazoo's threads, Curator's and ours: no overlap, and everybody is served") {
+TEST_CASE_METHOD(Fixture, "a crowd of Kazoo's, Curator's and zklock's threads is served completely, without overlap") {
   constexpr int threads = 3;
   constexpr int times = 40;
   Curator curator{server};
-  REQUIRE(curator("revocations") == "0");  // it is there
+  REQUIRE(curator("revocations") == "0");  // the peer has started
   const auto log = server.directory() / "grants";
   const std::string what = path + " " + std::to_string(threads) + " " + std::to_string(times) + " " + log.string();
   curator.begin("work mutex " + what);
@@ -232,22 +234,22 @@ TEST_CASE_METHOD(Fixture, "a crowd of Kazoo's threads, Curator's and ours: no ov
   CHECK(grants.number == 3 * threads * times);
   CHECK(grants.overlaps == 0);
   CHECK(grants.overtakings == 0);
-  CHECK(eventually([&] { return in_line() == 0; }));
+  CHECK(eventually([&] { return queue_length() == 0; }));
 }
 
-TEST_CASE_METHOD(Fixture, "when Kazoo's session ends the next one gets the lock") {
+TEST_CASE_METHOD(Fixture, "when Kazoo's session ends the next waiter gets the lock") {
   const InterProcessMutex mutex{client, path};
   Pending<Lease> second;
   {
     Kazoo mortal{server};
     REQUIRE(mortal("acquire curator-lock " + path + " 5000") == "yes");
     mutex.async_acquire(second.handler());
-    REQUIRE(is_in_line(2));
+    REQUIRE(is_enqueued(2));
   }  // killed
   CHECK(std::get<1>(second.get()).is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "Kazoo's Semaphore is another one than ours: it lets in whom we keep out") {
+TEST_CASE_METHOD(Fixture, "Kazoo's Semaphore is not zklock's: it admits clients that zklock keeps out") {
   const std::string seats = "/semaphores/seats";
   InterProcessSemaphore semaphore{client, seats, 3};
   const auto all = semaphore.acquire_many(3, 5s);
@@ -266,7 +268,7 @@ TEST_CASE_METHOD(Fixture, "Kazoo's Counter in Curator's form is a number of perm
   CHECK(std::get<1>(second.get()).is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "Kazoo can ask us to give a lock back") {
+TEST_CASE_METHOD(Fixture, "Kazoo can ask zklock to release a lock") {
   const InterProcessMutex mutex{client, path};
   Lease lease = acquire(mutex);
   Pending<> asked;
@@ -275,7 +277,7 @@ TEST_CASE_METHOD(Fixture, "Kazoo can ask us to give a lock back") {
   CHECK_FALSE(std::get<0>(asked.get()));
 }
 
-TEST_CASE_METHOD(Fixture, "a Kazoo Lock that has seen our directory does not make it again") {
+TEST_CASE_METHOD(Fixture, "a Kazoo Lock that has seen zklock's directory does not make it again") {
   const std::string ours = "/containers/orders";
   Lease lease = acquire(InterProcessMutex{client, ours});
   kazoo.begin("acquire curator-lock " + ours + " 20000");
@@ -295,9 +297,9 @@ TEST_CASE_METHOD(Fixture,
   Lease alone = acquire(mutex);  // as Kazoo's Lock would
   Pending<Lease> writing;
   lock.write_lock().async_acquire(writing.handler());
-  REQUIRE(is_in_line(3));
+  REQUIRE(is_enqueued(3));
   alone = Lease{};
-  REQUIRE(is_in_line(2));
+  REQUIRE(is_enqueued(2));
   CHECK_FALSE(writing.ready(100ms));
   CHECK(kazoo("release read " + path) == "yes");
   CHECK(std::get<1>(writing.get()).is_held());

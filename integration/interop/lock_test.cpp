@@ -1,12 +1,12 @@
-// Our locks and Curator's, a living one, on the same paths.
+// The locks of zklock and of a running Curator on the same paths.
 #include "peer.hpp"
 #include "support/catch.hpp"
 #include "support/operations.hpp"
 
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
-#include <zklock/recipes/inter_process_semaphore.hpp>
-#include <zklock/recipes/inter_process_semaphore_mutex.hpp>
-#include <zklock/recipes/revocation.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore_mutex.hpp>
+#include <zklock/recipes/locks/revocation.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -27,17 +27,17 @@ struct Fixture {
   Session session = connected_session(client);
   const std::string path = "/locks/orders";
 
-  [[nodiscard]] std::size_t in_line() const { return children_of(session, path).size(); }
+  [[nodiscard]] std::size_t queue_length() const { return children_of(session, path).size(); }
 };
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "Curator's mutex and ours exclude each other, first come, first served") {
+TEST_CASE_METHOD(Fixture, "Curator's mutex and zklock's exclude each other, first come, first served") {
   const InterProcessMutex mutex{client, path};
   REQUIRE(curator("acquire mutex " + path + " 5000") == "yes");
   Pending<Lease> second;
   mutex.async_acquire(second.handler());
-  REQUIRE(eventually([&] { return in_line() == 2; }));
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
   CHECK(try_acquire(mutex) == Error::timed_out);
   CHECK_FALSE(second.ready(100ms));
   CHECK(curator("participants " + path) == "2");
@@ -46,18 +46,18 @@ TEST_CASE_METHOD(Fixture, "Curator's mutex and ours exclude each other, first co
   CHECK(lease.is_held());
   CHECK(curator("acquire mutex " + path + " 200") == "no");
   curator.begin("acquire mutex " + path + " 20000");
-  REQUIRE(eventually([&] { return in_line() == 2; }));
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
   lease = Lease{};
   CHECK(curator.outcome() == "yes");
-  const auto [error, line] =
-      outcome_of_operation<std::vector<Participant>>([&](auto token) { mutex.async_participants(std::move(token)); });
+  const auto [error, line] = outcome_of_operation<std::vector<LockParticipant>>(
+      [&](auto token) { mutex.async_participants(std::move(token)); });
   CHECK_FALSE(error);
   REQUIRE(line.size() == 1);
   CHECK(line[0].client_id.empty());  // Curator writes an address
   CHECK(curator("release mutex " + path) == "yes");
 }
 
-TEST_CASE_METHOD(Fixture, "Curator's readers and writers and ours keep each other out as they should") {
+TEST_CASE_METHOD(Fixture, "Curator's readers and writers and zklock's keep each other out as they should") {
   const InterProcessReadWriteLock lock{client, path};
   const Owner owner = Owner::make();
   {
@@ -77,13 +77,13 @@ TEST_CASE_METHOD(Fixture, "Curator's readers and writers and ours keep each othe
   CHECK(try_acquire(lock.write_lock()) == Error::timed_out);
   CHECK(curator("release write " + path) == "yes");
 
-  // Our downgrade, with Curator's writer in line.
+  // zklock's downgrade, with Curator's writer in the queue.
   Lease writing = acquire_as(owner, lock.write_lock());
   curator.begin("acquire write " + path + " 20000");
-  REQUIRE(eventually([&] { return in_line() == 2; }));
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
   Lease reading = acquire_as(owner, lock.read_lock());
   writing = Lease{};
-  REQUIRE(eventually([&] { return in_line() == 2; }));
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
   CHECK(reading.is_held());
   CHECK(try_acquire(lock.read_lock()) == Error::timed_out);  // behind the writer
   reading = Lease{};
@@ -91,21 +91,21 @@ TEST_CASE_METHOD(Fixture, "Curator's readers and writers and ours keep each othe
   CHECK(curator("release write " + path) == "yes");
 }
 
-TEST_CASE_METHOD(Fixture, "a writer of Curator 5.4 that goes on as a reader does not keep our writer out") {
+TEST_CASE_METHOD(Fixture, "a writer of Curator 5.4 that goes on as a reader does not keep zklock's writer out") {
   const InterProcessReadWriteLock lock{client, path};
   REQUIRE(curator("acquire write " + path + " 5000") == "yes");
   Pending<Lease> second;
   lock.write_lock().async_acquire(second.handler());
-  REQUIRE(eventually([&] { return in_line() == 2; }));
-  CHECK(curator("acquire read " + path + " 5000") == "yes");  // behind our writer, though it is held
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  CHECK(curator("acquire read " + path + " 5000") == "yes");  // behind zklock's writer, though it is held
   CHECK_FALSE(second.ready(100ms));
   CHECK(curator("release write " + path) == "yes");
   const Lease lease = std::get<1>(second.get());
   CHECK(lease.is_held());
-  CHECK(in_line() == 2);  // the reader is still there
+  CHECK(queue_length() == 2);  // the reader is still there
 }
 
-TEST_CASE_METHOD(Fixture, "Curator's permits and ours are of one semaphore") {
+TEST_CASE_METHOD(Fixture, "Curator's permits and zklock's are of one semaphore") {
   InterProcessSemaphore semaphore{client, path, 3};
   REQUIRE(curator("permits " + path + " 3 2 5000") == "yes");
   Lease third = semaphore.acquire();
@@ -120,7 +120,7 @@ TEST_CASE_METHOD(Fixture, "Curator's permits and ours are of one semaphore") {
   CHECK(curator("permits " + path + " 3 1 5000") == "yes");
 }
 
-TEST_CASE_METHOD(Fixture, "several permits at once, of Curator's and ours, can block each other") {
+TEST_CASE_METHOD(Fixture, "acquires of several permits at once by Curator and zklock can block each other") {
   InterProcessSemaphore semaphore{client, path, 2};
   Lease one = semaphore.acquire();
   Lease two = semaphore.acquire();
@@ -131,9 +131,9 @@ TEST_CASE_METHOD(Fixture, "several permits at once, of Curator's and ours, can b
   const auto give_up = std::make_shared<asio::cancellation_signal>();
   semaphore.async_acquire_many(2, asio::bind_cancellation_slot(give_up->slot(), both.handler()));
   REQUIRE(eventually([&] { return waiting() == 2; }));
-  one = Lease{};  // Curator has it, and stands in line behind us for its second one
+  one = Lease{};  // Curator gets it, and waits in the queue behind zklock for its second one
   REQUIRE(
-      eventually([&] { return children_of(session, path + "/leases").size() == 4; }));  // two and Curator's, and ours
+      eventually([&] { return children_of(session, path + "/leases").size() == 4; }));  // two, Curator's and zklock's
   two = Lease{};
   CHECK_FALSE(both.ready(200ms));
   CHECK_FALSE(curator.has_answered());
@@ -142,7 +142,7 @@ TEST_CASE_METHOD(Fixture, "several permits at once, of Curator's and ours, can b
   CHECK(curator.outcome() == "yes");
 }
 
-TEST_CASE_METHOD(Fixture, "Curator's semaphore mutex and ours exclude each other") {
+TEST_CASE_METHOD(Fixture, "Curator's semaphore mutex and zklock's exclude each other") {
   InterProcessSemaphoreMutex mutex{client, path};
   REQUIRE(curator("acquire semaphore-mutex " + path + " 5000") == "yes");
   CHECK_FALSE(mutex.try_lock());
@@ -153,7 +153,7 @@ TEST_CASE_METHOD(Fixture, "Curator's semaphore mutex and ours exclude each other
   CHECK(curator("acquire semaphore-mutex " + path + " 5000") == "yes");
 }
 
-TEST_CASE_METHOD(Fixture, "Curator and we can ask each other to give a lock back") {
+TEST_CASE_METHOD(Fixture, "Curator and zklock can ask each other to release a lock") {
   const InterProcessMutex mutex{client, path};
   CHECK(curator("revocable " + path) == "yes");
   REQUIRE(curator("acquire mutex " + path + " 5000") == "yes");
@@ -170,12 +170,12 @@ TEST_CASE_METHOD(Fixture, "Curator and we can ask each other to give a lock back
   CHECK(curator("acquire mutex " + path + " 5000") == "yes");
 }
 
-TEST_CASE_METHOD(Fixture, "a crowd of Curator's threads and ours: no overlap, and everybody is served") {
+TEST_CASE_METHOD(Fixture, "a crowd of Curator's and zklock's threads is served completely, without overlap") {
   constexpr int threads = 4;
   constexpr int times = 60;
   // A directory that is reaped as soon as it is empty would number its nodes from the start again.
   REQUIRE_FALSE(create(client, path, "", CreateOptions{CreateMode::persistent}.creating_parents()));
-  REQUIRE(curator("revocations") == "0");  // it is there
+  REQUIRE(curator("revocations") == "0");  // the peer has started
   const auto log = server.directory() / "grants";
   curator.begin("work mutex " + path + " " + std::to_string(threads) + " " + std::to_string(times) + " " +
                 log.string());
@@ -187,5 +187,5 @@ TEST_CASE_METHOD(Fixture, "a crowd of Curator's threads and ours: no overlap, an
   CHECK(grants.number == 2 * threads * times);
   CHECK(grants.overlaps == 0);
   CHECK(grants.overtakings == 0);
-  CHECK(eventually([&] { return in_line() == 0; }));
+  CHECK(eventually([&] { return queue_length() == 0; }));
 }

@@ -1,4 +1,4 @@
-// Programs with other makers' locks in them, that do what they are told, a line for each order and each answer.
+// Programs with locks of other libraries that do what they are told, a line for each order and each answer.
 #pragma once
 
 #include "support/fixture.hpp"
@@ -24,7 +24,7 @@ class Peer {
   std::string outcome() { return process_.line(); }
   [[nodiscard]] bool has_answered() const { return process_.has_output(); }
   [[nodiscard]] pid_t pid() const { return process_.pid(); }
-  /// Returns when it is dead.
+  /// Returns when the process has ended.
   void kill() {
     process_.signal(SIGKILL);
     static_cast<void>(process_.wait());
@@ -53,7 +53,7 @@ class Kazoo : public Peer {
       : Peer{ZKLOCK_PYTHON, {"-B", ZKLOCK_KAZOO_PEER, server.connect_string(), std::to_string(timeout.count())}} {}
 };
 
-/// LockPeer.cpp: ours.
+/// LockPeer.cpp, with zklock's locks.
 class Zklock : public Peer {
  public:
   explicit Zklock(const testing::TestServer& server, std::chrono::seconds timeout = 10s)
@@ -69,8 +69,8 @@ error_code try_acquire(const Lock& lock) {
   return std::get<0>(outcome_of_operation<Lease>([&](auto token) { lock.async_acquire(0ms, std::move(token)); }));
 }
 
-/// Our part of a crowd, as the peers' "work": takes the mutex so many times, and notes when it is in, for a moment, and
-/// out, by its process and its node's number.
+/// zklock's part of a crowd, as the peers' "work". Takes the mutex that many times, and notes when it is in, for a
+/// moment, and out, by its process and its node's number.
 inline void work(const ClientHandle& client, const std::string& path, int times, const std::filesystem::path& log) {
   const InterProcessMutex mutex{client, path};
   std::ofstream out{log, std::ios::app};
@@ -84,15 +84,15 @@ inline void work(const ClientHandle& client, const std::string& path, int times,
   }
 }
 
-/// What the log of a crowd says.
+/// The result of a crowd's log.
 struct Grants {
   int number = 0;
   int overlaps = 0;
-  int overtakings = 0;  ///< granted before one who came earlier
+  int overtakings = 0;  ///< grants before that of a contender that came earlier
 };
 
-/// Of lines "in PROCESS NUMBER", "out PROCESS NUMBER", and "killed PROCESS" for one who is dead, and will not say
-/// "out".
+/// Reads lines "in PROCESS NUMBER", "out PROCESS NUMBER", and "killed PROCESS" for a process that was killed and will
+/// not say "out".
 inline Grants read_grants(const std::filesystem::path& log) {
   Grants grants;
   std::ifstream lines{log};

@@ -1,5 +1,5 @@
-// Every kind of request, cut at every place: it ends once, soon, with an error that does not lie about the server's
-// tree, and the session goes on.
+// Every kind of request, cut at every point: it ends once, soon, with an error that is true of the server's tree, and
+// the session goes on.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 #include "support/frame_proxy.hpp"
@@ -11,10 +11,10 @@ using namespace zklock::test;
 namespace {
 
 constexpr std::chrono::milliseconds timeout{9'000};
-// Everything here is caused by the end of a connection, which wakes the loop at once. Then the C library waits for T/60
-// before it begins its list of servers, here of one, again; and our own pauses between attempts are T/10 at most. T/3
-// is the first time at which the library does anything else by the clock (a ping), so no time-out can have come to the
-// rescue of something that hangs. (Of ThreadSanitizer it can.)
+// Every step here follows from the end of a connection, which wakes the loop at once. Then the C client waits for T/60
+// before it begins its list of servers, here of one, again. zklock's own pauses between attempts are T/10 at most. The
+// first other thing that the C client does by the clock is a ping, at T/3. So before T/3 no time-out can have ended an
+// operation that hangs. (Under ThreadSanitizer it can.)
 constexpr std::chrono::milliseconds bound = timeout / 3 + (slack - 1s);
 
 template <class Condition>
@@ -49,7 +49,7 @@ struct Fixture {
     REQUIRE_FALSE(std::get<0>(outcome_of_operation<CreateResult>(
         [&](auto token) { observer.async_create(path, "old", CreateMode::persistent, std::move(token)); })));
   }
-  /// A node for one case, with a watch that the cut must not hurt.
+  /// Makes the node of one case, and a watch that must survive the cut.
   std::string prepare() {
     const std::string path = "/" + std::to_string(++cases_);
     make(path);
@@ -140,7 +140,7 @@ struct Fixture {
       INFO(kind.name);
       in_every_way(kind.opcode, afterwards, [&](const Cut& cut) { try_case(kind, cut); });
     }
-    if (slack == 1s) CHECK(proxy.requests(Opcode::ping) == 0);  // nothing waited for the clock
+    if (slack == 1s) CHECK(proxy.requests(Opcode::ping) == 0);  // no operation waited for a time-out
   }
 
  private:
@@ -150,16 +150,17 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "a request that is cut off fails soon and truthfully, and the session goes on", "[faults]") {
+TEST_CASE_METHOD(Fixture, "a request that is cut off fails soon, with a true error, and the session goes on",
+                 "[faults]") {
   try_all_kinds(Afterwards::reconnect);
 }
 
-TEST_CASE_METHOD(Fixture, "a request that is cut off and whose session is then ended fails soon and truthfully",
+TEST_CASE_METHOD(Fixture, "a request that is cut off and whose session is then ended fails soon, with a true error",
                  "[faults]") {
   try_all_kinds(Afterwards::refuse);
 }
 
-TEST_CASE_METHOD(Fixture, "a reconnection that is cut off is made again, on the same session, watches and all",
+TEST_CASE_METHOD(Fixture, "a reconnection that is cut off is made again, on the same session, with its watches",
                  "[faults]") {
   for (const Opcode opcode : {Opcode::create_session, Opcode::auth, Opcode::set_watches})
     in_every_way(opcode, Afterwards::reconnect, [&](const Cut& cut) {
@@ -170,7 +171,7 @@ TEST_CASE_METHOD(Fixture, "a reconnection that is cut off is made again, on the 
       proxy.cut();
       REQUIRE(soon([&] { return proxy.cuts() == cuts + 1; }));
       goes_on_with_the_same_session(path);
-      const NodeOptions mine{CreateMode::persistent, creator_all_acl()};  // refused to whoever has not proven who he is
+      const NodeOptions mine{CreateMode::persistent, creator_all_acl()};  // refused to a client without credentials
       CHECK_FALSE(std::get<0>(outcome_of_operation<CreateResult>(
           [&](auto token) { session.async_create(path + "-mine", "", mine, std::move(token)); })));
     });
@@ -189,7 +190,7 @@ TEST_CASE_METHOD(Fixture, "a client whose handshake is cut off still learns that
   });
 }
 
-TEST_CASE_METHOD(Fixture, "a watch given up while the link is cut is neither kept nor set again", "[faults]") {
+TEST_CASE_METHOD(Fixture, "a watch that is cancelled while the link is cut is neither kept nor set again", "[faults]") {
   in_every_way(Opcode::remove_watches, Afterwards::reconnect, [&](const Cut& cut) {
     const std::string path = prepare();
     const int cuts = proxy.cuts();
@@ -205,7 +206,7 @@ TEST_CASE_METHOD(Fixture, "a watch given up while the link is cut is neither kep
   });
 }
 
-TEST_CASE_METHOD(Fixture, "requests that nobody answers fail within the session timeout, and truthfully", "[faults]") {
+TEST_CASE_METHOD(Fixture, "requests without a reply fail within the session timeout, with true errors", "[faults]") {
   for (const Direction direction : {Direction::requests, Direction::replies}) {
     INFO("held: " << (direction == Direction::requests ? "requests" : "replies"));
     const auto all = request_kinds();
@@ -216,7 +217,7 @@ TEST_CASE_METHOD(Fixture, "requests that nobody answers fail within the session 
     for (std::size_t i = 0; i < all.size(); ++i) all[i].start(session, paths[i], pending[i]);
     for (std::size_t i = 0; i < all.size(); ++i) {
       INFO(all[i].name);
-      REQUIRE(pending[i].ready(timeout));  // the C library gives a server up after 2/3 of it
+      REQUIRE(pending[i].ready(timeout));  // the C client gives a server up after 2/3 of it
       CHECK(is_retryable(std::get<0>(pending[i].get())));
     }
     proxy.cut();

@@ -37,7 +37,7 @@ Client client_of(const testing::TestServer& server) {
 
 }  // namespace
 
-TEST_CASE("a lease on a follower that is cut off from its leader ends before anybody else has the lock", "[faults]") {
+TEST_CASE("a lease on a follower that is cut off from its leader ends before another client has the lock", "[faults]") {
   const auto network = network_or_skip(3);
   TestEnsemble ensemble{{.sync_limit = sync_limit,
                          .server = {.tick = tick},
@@ -63,17 +63,17 @@ TEST_CASE("a lease on a follower that is cut off from its leader ends before any
     heard = Clock::now();
     told(error);
   });
-  // Not what the handshake has proven, which lasts longer.
+  // Waits until a renewal has proven the session, since the proof of the handshake lasts longer.
   REQUIRE(eventually([&, first = lease.valid_until()] { return lease.valid_until() > first + timeout; }));
   const auto cut = Clock::now();
   network->cut_off(follower);
-  REQUIRE(next.ready(timeout + 2 * tick + 1s));  // the leader looks once a tick; the rest is for a busy machine
+  REQUIRE(next.ready(timeout + 2 * tick + 1s));  // the leader checks once a tick; the rest is for a busy machine
   const auto granted = Clock::now();
   const ConnectionState believed = client.state();
   CHECK(std::get<1>(next.get()).is_held());
   const auto [unanswered, seen] = outcome_of_operation<std::optional<Stat>>(
       [&](auto token) { watching.async_exists(lease.node_path(), std::move(token)); });
-  CHECK_FALSE(unanswered);  // the follower answers, from the past
+  CHECK_FALSE(unanswered);  // the follower replies with old state
   CHECK(seen);
   CHECK(lost.ready());
   CHECK(heard.load() <= granted);

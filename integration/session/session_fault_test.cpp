@@ -1,4 +1,4 @@
-// What servers and callers do wrong, and what becomes of it here. The numbers are those of docs/faults.md.
+// Faults of servers and callers, and zklock's answer to each. The numbers in brackets are those of docs/faults.md.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 #include "support/forgetful_server.hpp"
@@ -35,7 +35,7 @@ std::tuple<error_code, CreateResult> create(const Session& session, const std::s
       [&](auto token) { session.async_create(path, "", std::move(options), std::move(token)); });
 }
 
-/// As when an operator starts over with an empty disk.
+/// Restarts the server with an empty disk, as an operator might.
 void wipe(testing::TestServer& server) {
   server.kill();
   std::vector<std::filesystem::path> data;
@@ -49,16 +49,15 @@ void wipe(testing::TestServer& server) {
 }  // namespace
 
 // ---- the end of sessions
-// -----------------------------------------------------------------------------------------------------
 
 TEST_CASE("servers that have lost their data cost the session, and the next one starts from nothing",
-          "[faults]") {  // 52, 41
+          "[faults]") {  // [F52] [F41]
   testing::TestServer server;
   Client client = client_of(server.connect_string());
   const Session session = connected_session(client);
   for (const char* node : {"/a", "/b", "/c"}) REQUIRE_FALSE(std::get<0>(create(session, node)));
   std::mutex mutex;
-  std::vector<std::pair<ConnectionState, ConnectionState>> told;  // and what the client says meanwhile
+  std::vector<std::pair<ConnectionState, ConnectionState>> told;  // and the client's state meanwhile
   const StateSubscription subscription = client.subscribe([&](ConnectionState state) {
     const std::lock_guard lock{mutex};
     told.emplace_back(state, client.state());
@@ -79,13 +78,14 @@ TEST_CASE("servers that have lost their data cost the session, and the next one 
   for (std::size_t i = 0; i < expected.size(); ++i) {
     CAPTURE(i);
     CHECK(told[i].first == expected[i]);
-    // What the client says is never behind what it tells; it may be ahead, if the next state has come already.
+    // The client's state is never behind the state that it reports; it may be ahead, if the next state has come
+    // already.
     CHECK(std::find(expected.begin() + static_cast<std::ptrdiff_t>(i), expected.end(), told[i].second) !=
           expected.end());
   }
 }
 
-TEST_CASE("a server that answers with another session than ours has ended ours", "[faults]") {  // 53
+TEST_CASE("a server that answers with another session has ended the client's session", "[faults]") {  // [F53]
   ForgetfulServer server;
   const Client client = client_of(server.address(), 6s);
   const Session session = connected_session(client);
@@ -96,13 +96,13 @@ TEST_CASE("a server that answers with another session than ours has ended ours",
   CHECK(client.session().id() > 2);
 }
 
-TEST_CASE("the session timeout that counts is the one that the servers grant") {                 // 54
+TEST_CASE("the session timeout that counts is the one that the servers grant") {                 // [F54]
   CHECK(connected_session(client_of(shared_server().connect_string(), 100ms)).timeout() == 1s);  // two ticks
   CHECK(connected_session(client_of(shared_server().connect_string(), 10min)).timeout() == 10s);
   CHECK(connected_session(client_of(shared_server().connect_string(), 3s)).timeout() == 3s);
 }
 
-TEST_CASE("a hundred that wait on a session are all told of its end, once", "[faults]") {  // 58
+TEST_CASE("a hundred waits on a session are each told of its end, once", "[faults]") {  // [F58]
   testing::TestServer server;
   const Client client = client_of(server.connect_string(), 6s);
   const Session session = connected_session(client);
@@ -121,10 +121,9 @@ TEST_CASE("a hundred that wait on a session are all told of its end, once", "[fa
   CHECK(server.monitor("zk_watch_count") == 0);
 }
 
-// ---- many, slow and strange
-// -----------------------------------------------------------------------------------------------------
+// ---- many clients and slow handlers
 
-TEST_CASE("fifty clients without a server do not hammer its port", "[faults]") {  // 81
+TEST_CASE("fifty clients without a server do not hammer its port", "[faults]") {  // [F81]
   const SlammingPort slamming;
   asio::io_context context;
   std::vector<Client> clients;
@@ -137,7 +136,7 @@ TEST_CASE("fifty clients without a server do not hammer its port", "[faults]") {
   const double rate = (slamming.connections() - before) / 2.0;
   CAPTURE(rate);
   CHECK(rate > 50);
-  CHECK(rate < 50 / 0.3);  // each waits for 0.3 s to 0.6 s; the library alone, for 0.1 s
+  CHECK(rate < 50 / 0.3);  // each waits for 0.3 s to 0.6 s; the C client alone, for 0.1 s
 }
 
 namespace {
@@ -156,7 +155,7 @@ bool run_until(asio::io_context& context, const std::function<bool()>& condition
 
 }  // namespace
 
-TEST_CASE("of two servers each gets half of a fleet", "[faults]") {  // 118
+TEST_CASE("of two servers each gets half of a fleet", "[faults]") {  // [F118]
   constexpr std::size_t size = 400;
   const ForgetfulServer one;
   const ForgetfulServer two;
@@ -167,11 +166,11 @@ TEST_CASE("of two servers each gets half of a fleet", "[faults]") {  // 118
                       [&] { return static_cast<std::size_t>(one.connections() + two.connections()) >= connected; }));
     for (Client& client : clients) client.abort();
   }
-  // Five times the deviation that chance has; of a list with one server twice it would be two thirds.
+  // Five times the standard deviation. A list with one server twice would give that server two thirds.
   CHECK(std::abs(one.connections() - static_cast<int>(size / 2)) <= 50);
 }
 
-TEST_CASE("a fleet whose server hangs up does not come back all at once", "[faults]") {  // 81
+TEST_CASE("a fleet whose server hangs up does not come back all at once", "[faults]") {  // [F81]
   constexpr int size = 30;
   ForgetfulServer server;
   asio::io_context context;
@@ -179,13 +178,13 @@ TEST_CASE("a fleet whose server hangs up does not come back all at once", "[faul
   REQUIRE(run_until(context, [&] { return server.connections() >= size; }));
   const auto begin = std::chrono::steady_clock::now();
   server.hang_up();
-  // Each comes back once on its session, which the server has forgotten, and at once on a new one.
+  // Each client connects once for its session, which the server has forgotten, and at once for a new one.
   REQUIRE(run_until(context, [&] { return server.connections() >= size + 4 * size / 3; }));
   CHECK(std::chrono::steady_clock::now() - begin > 250ms);
   REQUIRE(run_until(context, [&] { return server.connections() >= 3 * size; }));
 }
 
-TEST_CASE("a server that has no room for another client is asked until it has", "[faults]") {  // 112
+TEST_CASE("a server that refuses a further client is asked until it accepts it", "[faults]") {  // [F112]
   testing::TestServer server{{.jvm_options = {"-Dzookeeper.maxCnxns=1"}}};
   Client first = client_of(server.connect_string());
   REQUIRE(first.wait_connected(10s));
@@ -196,7 +195,7 @@ TEST_CASE("a server that has no room for another client is asked until it has", 
   CHECK(second.wait_connected(10s));
 }
 
-TEST_CASE("a handler that takes its time stops no heartbeat", "[faults]") {  // 90
+TEST_CASE("a slow handler stops no heartbeat", "[faults]") {  // [F90]
   const Client client = client_of(shared_server().connect_string(), 3s);
   const Session session = connected_session(client);
   StateStream states = client.states();
@@ -217,9 +216,8 @@ TEST_CASE("a handler that takes its time stops no heartbeat", "[faults]") {  // 
 }
 
 // ---- names and permissions
-// ------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a chroot is added once and taken off once, whatever the path looks like") {  // 104
+TEST_CASE("a chroot is added once and taken off once, for any path") {  // [F104]
   const Client plain = client_of(shared_server().connect_string());
   const Session outside = connected_session(plain);
   for (const char* node : {"/r", "/r/r"}) {
@@ -241,7 +239,7 @@ TEST_CASE("a chroot is added once and taken off once, whatever the path looks li
   }
 }
 
-TEST_CASE("a chroot that does not exist is made with the first lock below it, and by nothing else") {  // 105
+TEST_CASE("a chroot that does not exist is made with the first lock below it, and by nothing else") {  // [F105]
   testing::TestServer server;
   const Client plain = client_of(server.connect_string());
   const Client client = client_of(server.connect_string() + "/a/b");
@@ -253,7 +251,7 @@ TEST_CASE("a chroot that does not exist is made with the first lock below it, an
   CHECK(exists(outside, "/a/b" + lease.node_path()));
 }
 
-TEST_CASE("a waiter that may not look at the node ahead of it is told so, and leaves the line") {  // 106
+TEST_CASE("a waiter that may not read its predecessor gets an error, and leaves the wait queue") {  // [F106]
   testing::TestServer server;
   const auto client_as = [&](const std::string& who) {
     return Client{
@@ -275,7 +273,7 @@ TEST_CASE("a waiter that may not look at the node ahead of it is told so, and le
   CHECK(acquire(theirs).is_held());
 }
 
-TEST_CASE("who may lock and not unlock is told so, and the end of its client frees the lock") {  // 107
+TEST_CASE("a holder that may not delete its node gets an error, and closing its client frees the lock") {  // [F107]
   testing::TestServer server;
   Client client = client_of(server.connect_string());
   const Client observing = client_of(server.connect_string());
@@ -291,10 +289,10 @@ TEST_CASE("who may lock and not unlock is told so, and the end of its client fre
   CHECK(eventually([&] { return children_of(observing.session(), "/l").empty(); }));
 }
 
-// ---- Asio's manners
-// -------------------------------------------------------------------------------------------------------------
+// ---- what Asio's users expect
 
-TEST_CASE("a client and its executor may go at any time, and take what is under way along", "[faults]") {  // 137
+TEST_CASE("a client and its executor may be destroyed at any time, with the operations under way",
+          "[faults]") {  // [F137]
   testing::TestServer server;
   for (int round = 0; round < 30; ++round) {
     CAPTURE(round);
@@ -317,7 +315,7 @@ TEST_CASE("a client and its executor may go at any time, and take what is under 
   }
 }
 
-TEST_CASE("an exception of a handler comes out of run(), and the client goes on") {  // 141
+TEST_CASE("an exception of a handler leaves run(), and the client goes on") {  // [F141]
   asio::io_context context;
   const Client client{context.get_executor(),
                       {.connect_string = shared_server().connect_string(), .session_timeout = timeout}};
@@ -330,10 +328,10 @@ TEST_CASE("an exception of a handler comes out of run(), and the client goes on"
   REQUIRE(run_until([&] { return static_cast<bool>(session); }));
   int answers = 0;
   const auto count = [&](error_code error) { answers += error ? 0 : 10; };
-  SECTION("between two replies, where the library is near") {
+  SECTION("between two replies, on the I/O executor") {
     const auto inside = [&](auto handler) { return asio::bind_executor(client.get_executor(), handler); };
     for (int i = 0; i < 3; ++i) {
-      // All in one batch: what is behind the one that throws is delivered all the same, with no help from the server.
+      // All in one batch: replies behind the handler that throws are delivered all the same, without another reply.
       session.async_sync("/", inside([&](error_code) { throw ++answers; }));
       session.async_remove("no path", inside([&](error_code) { throw ++answers; }));
       session.async_sync("/", inside(count));
@@ -354,7 +352,7 @@ TEST_CASE("an exception of a handler comes out of run(), and the client goes on"
   CHECK(run_until([&, before = answers] { return answers == before + 10; }));
 }
 
-TEST_CASE("operations that start each other do not pile up on the stack") {  // 98
+TEST_CASE("operations that start each other do not grow the stack") {  // [F98]
   const Client client = client_of(shared_server().connect_string());
   const Session session = connected_session(client);
   Watch watch;
@@ -366,7 +364,7 @@ TEST_CASE("operations that start each other do not pile up on the stack") {  // 
     watch = std::move(set);
     REQUIRE_FALSE(create(client, path, "", CreateOptions{CreateMode::persistent}.creating_parents()));
   }
-  // Each completes without a word from the server, on the thread that starts it.
+  // Each completes without a reply of the server, on the thread that starts it.
   using Next = std::function<void()>;
   const auto then = [&](Next next) {
     return asio::bind_executor(session.get_executor(), [next = std::move(next)](error_code, auto&&...) { next(); });

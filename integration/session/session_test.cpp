@@ -99,12 +99,12 @@ TEST_CASE_METHOD(Fixture, "bad arguments are refused before they are sent, and t
   }
   CHECK(std::get<0>(create(std::string{"/a\0b", 4}, "", CreateMode::persistent)) == Error::invalid_path);
   CHECK(std::get<0>(create(path, std::string(2'000'000, 'x'), CreateMode::persistent)) == Error::payload_too_large);
-  CHECK(shared_server().monitor("zk_packets_received") - before <= 4);  // our own look at the counter, and a ping
+  CHECK(shared_server().monitor("zk_packets_received") - before <= 4);  // the test's reads, and a ping
   CHECK(session.state() == SessionState::connected);
   CHECK_FALSE(std::get<0>(create(path, std::string(1'000'000, 'x'), CreateMode::persistent)));
 }
 
-TEST_CASE_METHOD(Fixture, "a watch completes once, with what happened") {
+TEST_CASE_METHOD(Fixture, "a watch completes once, with its event") {
   auto [none, absent, creation] = outcome_of_operation<std::optional<Stat>, Watch>(
       [&](auto token) { session.async_exists_and_watch(path, std::move(token)); });
   REQUIRE_FALSE(none);
@@ -134,8 +134,7 @@ TEST_CASE_METHOD(Fixture, "a watch completes once, with what happened") {
   CHECK(shared_server().monitor("zk_watch_count") == 0);
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "a watch that is given up is given up at the server, but not the one that somebody else waits on") {
+TEST_CASE_METHOD(Fixture, "a watch that is dropped is removed at the server, unless another watch shares its entry") {
   REQUIRE_FALSE(std::get<0>(create(path, "", CreateMode::ephemeral)));
   const auto watch_children = [&] {
     return std::get<2>(outcome_of_operation<ChildrenResult, Watch>(
@@ -148,13 +147,13 @@ TEST_CASE_METHOD(Fixture,
   }
   CHECK_FALSE(std::get<0>(outcome_of_operation<>([&](auto token) { session.async_sync("/", std::move(token)); })));
   CHECK(shared_server().monitor("zk_watch_count") == 1);
-  SECTION("the other one fires") {
+  SECTION("the other watch fires") {
     Pending<WatchEvent> event;
     stays.async_wait(event.handler());
     CHECK_FALSE(remove(path));
     CHECK(std::get<1>(event.get()).type == WatchEventType::node_deleted);
   }
-  SECTION("the last one to go takes the server's entry along, and a new one works") {
+  SECTION("the last watch that is dropped removes the server's entry, and a new one works") {
     stays = Watch{};
     CHECK(eventually([] { return shared_server().monitor("zk_watch_count") == 0; }));
     Watch again = watch_children();
@@ -165,7 +164,7 @@ TEST_CASE_METHOD(Fixture,
   CHECK(eventually([] { return shared_server().monitor("zk_watch_count") == 0; }));
 }
 
-TEST_CASE_METHOD(Fixture, "whoever waits for a watch that is dropped is told") {
+TEST_CASE_METHOD(Fixture, "a wait for a watch that is dropped is cancelled") {
   auto [error, stat, watch] = outcome_of_operation<std::optional<Stat>, Watch>(
       [&](auto token) { session.async_exists_and_watch(path, std::move(token)); });
   REQUIRE_FALSE(error);
@@ -180,7 +179,7 @@ TEST_CASE_METHOD(Fixture, "whoever waits for a watch that is dropped is told") {
   CHECK(eventually([&] { return shared_server().monitor("zk_watch_count") == 0; }));
 }
 
-TEST_CASE_METHOD(Fixture, "giving up a read leaves no watch, whenever it comes") {
+TEST_CASE_METHOD(Fixture, "a read that is cancelled at any moment leaves no watch") {
   REQUIRE_FALSE(std::get<0>(create(path, "", CreateMode::ephemeral)));
   for (int round = 0; round < 200; ++round) {
     asio::cancellation_signal cancel;
@@ -196,7 +195,7 @@ TEST_CASE_METHOD(Fixture, "giving up a read leaves no watch, whenever it comes")
   CHECK(eventually([] { return shared_server().monitor("zk_watch_count") == 0; }));
 }
 
-TEST_CASE_METHOD(Fixture, "data watches: giving one up takes exists watches of others along at neither end") {
+TEST_CASE_METHOD(Fixture, "dropping a data watch removes no exists watch, neither at the client nor at the server") {
   REQUIRE_FALSE(std::get<0>(create(path, "", CreateMode::persistent)));
   auto [error, stat, by_exists] = outcome_of_operation<std::optional<Stat>, Watch>(
       [&](auto token) { session.async_exists_and_watch(path, std::move(token)); });
@@ -210,7 +209,7 @@ TEST_CASE_METHOD(Fixture, "data watches: giving one up takes exists watches of o
   CHECK(std::get<1>(event.get()).type == WatchEventType::node_data_changed);
 }
 
-TEST_CASE_METHOD(Fixture, "any completion token does") {
+TEST_CASE_METHOD(Fixture, "an operation takes any completion token") {
   REQUIRE_FALSE(std::get<0>(create(path, "data", CreateMode::persistent)));
   SECTION("a future") { CHECK(session.async_get_data(path, asio::use_future).get().data == "data"); }
   SECTION("a coroutine on an executor of its own, which the operation keeps at work") {
@@ -245,7 +244,7 @@ TEST_CASE_METHOD(Fixture, "any completion token does") {
   }
 }
 
-TEST_CASE("nodes with a time to live: made where the server allows it, a clear error where it does not") {
+TEST_CASE("a node with a time to live is made where the server allows it, and refused otherwise") {
   const auto create = [](const testing::TestServer& server, CreateMode mode, std::chrono::milliseconds ttl) {
     const Client client = make_client(server);
     const Session session = connected_session(client);
@@ -265,7 +264,7 @@ TEST_CASE("nodes with a time to live: made where the server allows it, a clear e
   CHECK(std::get<0>(create(server, CreateMode::persistent_ttl, 300'000h * 24)) == Error::invalid_timeout);
 }
 
-TEST_CASE("a chroot is the client's root, going out and coming back") {
+TEST_CASE("a chroot is the client's root, in requests and in replies") {
   auto& server = shared_server();
   const Client plain = make_client(server);
   const Session outside = connected_session(plain);
@@ -288,7 +287,7 @@ TEST_CASE("a chroot is the client's root, going out and coming back") {
         })).path == "/zoo/a");
 }
 
-TEST_CASE_METHOD(Fixture, "a read that is given up between its reply and its delivery leaves no watch") {
+TEST_CASE_METHOD(Fixture, "a read that is cancelled between its reply and its completion leaves no watch") {
   REQUIRE_FALSE(std::get<0>(create(path, "", CreateMode::ephemeral)));
   for (int round = 0; round < 20; ++round) {
     asio::cancellation_signal cancel;

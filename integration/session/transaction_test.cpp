@@ -25,7 +25,7 @@ std::tuple<error_code, DataResult> get_data(const Session& session, const std::s
   return outcome_of_operation<DataResult>([&](auto token) { session.async_get_data(path, std::move(token)); });
 }
 
-/// Below the root, so that it needs no parent.
+/// A path right below the root, which needs no parent.
 std::string fresh_node() {
   std::string path = fresh_path();
   std::replace(path.begin() + 1, path.end(), '/', '-');
@@ -40,7 +40,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "a transaction does everything, in order, and says what it did") {
+TEST_CASE_METHOD(Fixture, "a transaction does all operations in order, and gives the result of each") {
   REQUIRE_FALSE(create(session, path, CreateMode::persistent, "old"));
   Transaction transaction;
   transaction.check(path, 0)
@@ -58,7 +58,7 @@ TEST_CASE_METHOD(Fixture, "a transaction does everything, in order, and says wha
   CHECK(children_of(session, path) == std::vector<std::string>{"n-0000000000"});
 }
 
-TEST_CASE_METHOD(Fixture, "a transaction that fails does nothing, and names the operation that is to blame") {
+TEST_CASE_METHOD(Fixture, "a transaction that fails does nothing, and names the operation that failed") {
   REQUIRE_FALSE(create(session, path));
   const struct {
     Error expected;
@@ -108,7 +108,7 @@ TEST_CASE_METHOD(Fixture,
   CHECK(std::get<0>(commit(session, {})) == Error::invalid_transaction);
   CHECK(std::get<0>(commit(session, Transaction{}.create(path, std::string(1'100'000, 'x')))) ==
         Error::payload_too_large);
-  CHECK(frames() - before < 4);  // those of monitor() itself
+  CHECK(frames() - before < 4);  // the requests of monitor() itself
   CHECK_FALSE(std::get<0>(commit(session, Transaction{}.check("/"))));
 }
 
@@ -124,8 +124,7 @@ TEST_CASE("paths of a transaction are below the chroot, and come back without it
   CHECK(children_of(outside.session(), root) == std::vector<std::string>{"n-0000000000"});
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "the list of children comes with the parent's Stat, and the ensemble tells its configuration") {
+TEST_CASE_METHOD(Fixture, "the list of children has the parent's Stat, and the ensemble's configuration can be read") {
   REQUIRE_FALSE(create(session, path));
   REQUIRE_FALSE(create(session, path + "/a"));
   REQUIRE_FALSE(create(session, path + "/b"));
@@ -143,9 +142,8 @@ TEST_CASE_METHOD(Fixture,
 }
 
 // ---- ACLs
-// ----------------------------------------------------------------------------------------------------------------
 
-TEST_CASE_METHOD(Fixture, "an ACL keeps strangers out, and can be read and replaced by version") {
+TEST_CASE_METHOD(Fixture, "an ACL keeps other clients out, and can be read and replaced by version") {
   const Client owner{{.connect_string = shared_server().connect_string(),
                       .session_timeout = session_timeout,
                       .auth = {{"digest", "owner:secret"}}}};
@@ -191,7 +189,7 @@ TEST_CASE_METHOD(Fixture, "ACLs that a server would refuse or misread are refuse
             session.async_set_acl("/", acl, any_version, std::move(token));
           })) == Error::invalid_acl);
   }
-  CHECK(create(session, path, {CreateMode::persistent, creator_all_acl()}) == Error::invalid_acl);  // who, then?
+  CHECK(create(session, path, {CreateMode::persistent, creator_all_acl()}) == Error::invalid_acl);  // no credentials
   CHECK_FALSE(create(session, path));
 }
 
@@ -231,7 +229,7 @@ TEST_CASE("an ACL provider that throws fails the create, and nothing else") {
   CHECK_FALSE(create(session, fresh_node(), {CreateMode::ephemeral, open_acl()}));
 }
 
-TEST_CASE("credentials that the servers refuse end the session, and the client says so") {
+TEST_CASE("credentials that the servers refuse end the session, and the client reports it") {
   const Client client{{.connect_string = shared_server().connect_string(),
                        .session_timeout = session_timeout,
                        .auth = {{"digest", "owner:secret"}, {"no-such-scheme", "x"}}}};
@@ -243,7 +241,6 @@ TEST_CASE("credentials that the servers refuse end the session, and the client s
 }
 
 // ---- limits
-// --------------------------------------------------------------------------------------------------------------
 
 TEST_CASE_METHOD(Fixture, "the largest frame that the server takes is sent, one byte more is refused") {
   REQUIRE_FALSE(create(session, path));
@@ -257,7 +254,7 @@ TEST_CASE_METHOD(Fixture, "the largest frame that the server takes is sent, one 
   CHECK(create(session, "/" + std::string(1'100'000, 'x')) == Error::payload_too_large);
   CHECK(session.state() == SessionState::connected);
 
-  // Why: the server hangs up on it, and so on everything else that is under way.
+  // The reason: the server ends the connection of such a frame, and so fails every other request under way.
   const Client careless{{.connect_string = shared_server().connect_string(),
                          .session_timeout = session_timeout,
                          .max_buffer = 2'000'000}};
@@ -279,7 +276,7 @@ TEST_CASE_METHOD(Fixture, "watches that could not be set again after a lost link
   }
   CHECK(error == Error::too_many_watches);
   CHECK(watches.size() == 131);        // 512 KiB
-  CHECK_FALSE(std::get<0>(watch(0)));  // one more on a path that is watched already costs nothing
+  CHECK_FALSE(std::get<0>(watch(0)));  // one more on a watched path costs nothing
   watches.resize(100);
   CHECK_FALSE(std::get<0>(watch(2'000)));
 }

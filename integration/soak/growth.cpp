@@ -69,7 +69,7 @@ std::int64_t resident_bytes() {
 
 std::int64_t allocated_bytes() {
   ::malloc_trim(0);
-  const struct mallinfo2 info = ::mallinfo2();  // of all arenas, whatever its manual says
+  const struct mallinfo2 info = ::mallinfo2();  // of all arenas, in spite of its manual
   return static_cast<std::int64_t>(info.uordblks + info.hblkhd);
 }
 

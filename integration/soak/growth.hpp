@@ -7,11 +7,11 @@
 
 namespace zklock::test {
 
-/// One quantity, looked at whenever the load is at rest.
+/// One quantity, measured whenever the load is at rest.
 struct Series {
   std::string name;
   std::string unit{};
-  /// How much more it may be at the end than at the start; negative: it is only shown.
+  /// How much more it may be at the end than at the start. Negative: it is only shown.
   double bound = 0;
   std::vector<double> seconds{};
   std::vector<double> values{};
@@ -20,22 +20,22 @@ struct Series {
     seconds.push_back(second);
     values.push_back(value);
   }
-  /// Of the line through all values, by least squares; 0 if there are less than two.
+  /// The slope of the line through all values, by least squares. 0 if there are less than two values.
   [[nodiscard]] double slope_per_second() const;
-  /// What that line gains over the run. One high value at the end does not make a leak, and one low value does not hide
-  /// one.
+  /// The increase of that line over the run. One high value at the end does not make a leak, and one low value does not
+  /// hide one.
   [[nodiscard]] double growth() const;
   /// Counts are exact at rest, so with a bound of 0 the last value counts, too.
   [[nodiscard]] bool has_grown() const;
 };
 
-/// A row for each: at the start, at the end, the least and the most, growth an hour, the bound, the verdict.
+/// A row for each quantity: at the start, at the end, the least and the most, growth an hour, the bound, the verdict.
 [[nodiscard]] std::string to_table(const std::vector<Series>& all);
 
-/// Of this process.
+/// The resident memory of this process.
 [[nodiscard]] std::int64_t resident_bytes();
-/// What malloc has given out and not got back, after it was asked to return what it can. 0 under a sanitizer, which has
-/// a malloc of its own.
+/// The memory that malloc has given out and not got back, after it was asked to return what it can. 0 under a
+/// sanitizer, which has a malloc of its own.
 [[nodiscard]] std::int64_t allocated_bytes();
 [[nodiscard]] std::int64_t open_descriptors();
 [[nodiscard]] std::int64_t running_threads();

@@ -31,9 +31,9 @@ Milliseconds cpu_time_of_this_thread() {
   return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
 }
 
-/// How long a client's I/O thread works without a look at sockets and timers: a timer there ticks every 2 ms, and what
-/// the thread has used of a processor between two ticks it has used in one go, but for those 2 ms. Other processes do
-/// not count.
+/// Measures how long a client's I/O thread works without a look at sockets and timers. A timer there ticks every 2 ms.
+/// The processor time that the thread has used between two ticks it has used without a pause, except for those 2 ms.
+/// Other processes do not count.
 class BusyWatch : public std::enable_shared_from_this<BusyWatch> {
  public:
   explicit BusyWatch(const Client& client) : timer_{client.get_executor()} {}
@@ -65,7 +65,7 @@ class BusyWatch : public std::enable_shared_from_this<BusyWatch> {
   std::atomic<bool> stopped_{false};
 };
 
-/// Keeps so many operations in flight: each that ends is followed by another. Their handlers run on a thread of its own.
+/// Keeps that many operations in flight: each that ends is followed by another. Their handlers run on an own thread.
 class Crowd {
  public:
   Crowd(const Client& client, std::size_t size) : client_{client}, size_{size} {}
@@ -95,7 +95,7 @@ class Crowd {
   }
 
  private:
-  /// In portions: this thread has handlers to run, too.
+  /// Launches operations in portions: this thread has handlers to run, too.
   void launch_some(std::size_t launched) {
     for (int i = 0; i < 1'000 && launched < size_; ++i, ++launched) launch();
     if (launched < size_) asio::post(context_, [this, launched] { launch_some(launched); });
@@ -184,7 +184,7 @@ bool run_overload(const OverloadOptions& options) {
   const std::chrono::duration<double> latest = operation_timeout + 1s + slack;
   bool fine = holds(all_ended, "operations that have not ended");
   fine = holds(crowd.slowest() < latest, "an operation ended after its deadline") && fine;
-  fine = holds(watch->longest_ms() < options.most_busy, "the I/O thread was busy for too long") && fine;
+  fine = holds(watch->longest_ms() < options.max_busy, "the I/O thread was busy for too long") && fine;
   fine = holds(lives, "the session was lost") && fine;
   std::printf("overload: %s\n", fine ? "all well" : "failed");
   return fine;

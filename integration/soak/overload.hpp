@@ -9,10 +9,10 @@ struct OverloadOptions {
   int seconds = 120;
   std::size_t in_flight = 100'000;
   int cut_every = 10;  // seconds
-  int most_busy = 50;  // milliseconds of processor time
+  int max_busy = 50;   // milliseconds of processor time
 };
 
-/// True: every operation has ended within its deadline, the I/O thread was never busy for longer than `most_busy`
+/// True: every operation has ended within its deadline, the I/O thread was never busy for longer than `max_busy`
 /// without a look at its sockets, and the session lives.
 [[nodiscard]] bool run_overload(const OverloadOptions& options);
 

@@ -1,7 +1,7 @@
-// Load and faults for as long as one likes, and what has grown meanwhile: memory, descriptors and threads of this
-// process; watches, nodes, ephemeral nodes, connections and sessions of the server.
+// Load and faults for as long as the user wants, and the growth meanwhile: of this process's memory, descriptors and
+// threads, and of the server's watches, nodes, ephemeral nodes, connections and sessions.
 //
-// Between rounds everything is put to rest and looked at: what is counted must be what it was after the first round.
+// Between rounds everything is put to rest and measured: counts must be what they were after the first round.
 #include "growth.hpp"
 #include "overload.hpp"
 #include "support/await.hpp"
@@ -31,7 +31,7 @@ struct Options {
   std::uint64_t seed = std::random_device{}();
   std::size_t workers = 6;
   double memory_bound = 256;       // KiB
-  double resident_bound = 16'384;  // KiB; the allocator's habits are in it
+  double resident_bound = 16'384;  // KiB; includes the allocator's habits
 };
 
 class Soak {
@@ -51,7 +51,7 @@ class Soak {
     const std::chrono::milliseconds round =
         std::clamp<std::chrono::milliseconds>(1000ms * options_.seconds / 24, 2s, 15s);
     const auto end = start_ + std::chrono::seconds{options_.seconds};
-    bool fine = play_round(round, true);  // all that is made once is made in it
+    bool fine = play_round(round, true);  // it makes all that is made once
     start_of_run_ = workers_.turns();
     while (fine && (measure(), now() < end))
       fine = play_round(std::min<Seconds>(round, end - now()), ++rounds_ % 3 == 0);
@@ -65,7 +65,7 @@ class Soak {
   [[nodiscard]] double elapsed() const { return Seconds{now() - start_}.count(); }
   std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
 
-  /// Faults for so long, then rest. False: the load has failed, or does not come to rest.
+  /// Faults for that long, then rest. False: the load has failed, or does not come to rest.
   bool play_round(Seconds length, bool with_restart) {
     const auto end = now() + std::chrono::duration_cast<Clock::duration>(length);
     auto next_line = now() + 1s;
@@ -138,12 +138,12 @@ class Soak {
     proxy.resume(Direction::replies);
   }
 
-  /// While something is wrong for so long.
+  /// Waits for that long during a fault.
   void wait(std::uint64_t milliseconds) {
     static_cast<void>(eventually([&] { return !workers_.failure().empty(); }, std::chrono::milliseconds{milliseconds}));
   }
 
-  /// At rest. What the server still has to clean up, sessions that were cut off above all, gets the time for it.
+  /// Measures at rest. The server gets the time to clean up what is left, above all sessions that were cut off.
   void measure() {
     std::vector<double> counts;
     static_cast<void>(eventually([&] { return is_as_at_first(counts = look()); }, 20s));
@@ -219,7 +219,7 @@ class Soak {
 
   Options options_;
   std::mt19937_64 random_{options_.seed};
-  // A lock that is given up when its directory is there and its node is not leaves a container that was never used,
+  // A lock that is given up when its directory exists and its node does not leaves a container that was never used,
   // which the server keeps unless it is told otherwise.
   testing::TestServer server_{{.jvm_options = {"-Dznode.container.maxNeverUsedIntervalMs=2000"}}};
   FrameProxy proxies_[2]{FrameProxy{server_.port()}, FrameProxy{server_.port()}};
@@ -233,7 +233,8 @@ class Soak {
   int restarts_ = 0;
 };
 
-/// What malloc keeps for each thread counts as given out, and fills up over minutes: begins anew without that.
+/// What malloc keeps for each thread counts as given out, and fills up over minutes: starts the program anew without
+/// it.
 void start_without_thread_caches(char** argv) {
   constexpr const char* tunables = "GLIBC_TUNABLES";
   if (std::getenv(tunables)) return;
@@ -259,7 +260,7 @@ int main(int argc, char** argv) {
   const auto* in_flight = app.add_option("--in-flight", overload.in_flight,
                                          "instead: so many operations at once, while the link is cut again and again");
   app.add_option("--cut-every", overload.cut_every, "seconds between two cuts then")->capture_default_str();
-  app.add_option("--busy", overload.most_busy, "ms that the I/O thread may then work without a look at its sockets")
+  app.add_option("--busy", overload.max_busy, "ms that the I/O thread may then work without a look at its sockets")
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   if (in_flight->count() > 0) {

@@ -16,7 +16,7 @@
 namespace zklock::test {
 namespace {
 
-/// Some of what a worker has between its turns.
+/// How many things of a kind a worker keeps between its turns.
 constexpr std::size_t kept = 8;
 
 ClientConfig config_for(const std::string& address, std::size_t sessions) {
@@ -28,14 +28,14 @@ ClientConfig config_for(const std::string& address, std::size_t sessions) {
           .sessions = sessions};
 }
 
-/// A lost link or session, or what comes of it: a node that is there already, or not any more.
+/// A lost link or session, or a consequence of it: a node that exists already, or does not exist any more.
 bool is_explained(error_code error) {
   return !error || is_retryable(error) || is_session_lost(error) || error == Error::timed_out ||
          error == Error::no_node || error == Error::node_exists || error == Error::rolled_back ||
-         error == Error::lock_lost || error == asio::error::operation_aborted;
+         error == LockError::lock_lost || error == asio::error::operation_aborted;
 }
 
-/// True: done. Throws what no fault explains.
+/// True: the operation succeeded. Throws an error that no fault explains.
 bool check(error_code error, const char* what) {
   if (!is_explained(error)) throw boost::system::system_error{error, what};
   return !error;
@@ -62,7 +62,7 @@ struct Workers::Worker {
         random{seed * 1'000 + number},
         client{config_for(address, number % 3 == 0 ? 2 : 1)} {
     static_cast<void>(connected_session(client));
-    for (const std::string name : {"/a", "/b", "/c", "/d"}) {  // of the two sessions, some here, some there
+    for (const std::string name : {"/a", "/b", "/c", "/d"}) {  // of two sessions, some nodes on each
       const auto options = CreateOptions{}.creating_parents().idempotent();
       check(std::get<0>(outcome_of_operation<CreateResult>(
                 [&](auto token) { client.async_create(directory + name, "", options, std::move(token)); })),
@@ -84,7 +84,7 @@ struct Workers::Worker {
   std::uint64_t below(std::uint64_t limit) { return random() % limit; }
   bool by_chance() { return below(2) == 0; }
   std::string some_node() { return directory + "/" + static_cast<char>('a' + below(4)); }
-  /// Few, so that several workers are in line.
+  /// Few locks, so that several workers are in a wait queue.
   std::string some_lock() { return "/locks/" + std::to_string(below(2)); }
 
   void run() {
@@ -148,7 +148,7 @@ struct Workers::Worker {
     return true;
   }
 
-  /// Sets one and keeps it for some turns; waits for some, of which many are fired.
+  /// Sets a watch and keeps it for some turns. Waits for some watches, of which many fire.
   bool watch() {
     const std::string node = below(4) == 0 ? directory + "/nothing" : some_node();
     bool set = false;
@@ -177,7 +177,7 @@ struct Workers::Worker {
         outcome_of_operation<Stat>([&](auto token) { client.async_set_data(node, "x", {}, std::move(token)); }));
   }
 
-  /// With the digits of a protected node nobody else can know whether it is ours; a delete is done sooner or later.
+  /// Makes a protected node, whose name no other client can foresee. Its delete succeeds sooner or later.
   bool create() {
     const auto mode = by_chance() ? CreateMode::ephemeral_sequential : CreateMode::persistent_sequential;
     const auto options = CreateOptions{mode}.with_protection();
@@ -199,7 +199,7 @@ struct Workers::Worker {
     return done<TransactionResults>("commit", [&](auto token) { client.async_commit(transaction, std::move(token)); });
   }
 
-  /// For a time that is often too short.
+  /// Acquires with a limit that is often too short.
   bool lock() {
     const InterProcessMutex mutex{client, some_lock()};
     auto [error, lease] = outcome_of_operation<Lease>(
@@ -225,7 +225,7 @@ struct Workers::Worker {
     }
   }
 
-  /// Cancels it at some moment of the acquire.
+  /// Cancels the acquire at a random moment.
   bool give_up_lock() {
     const InterProcessMutex mutex{client, some_lock()};
     asio::cancellation_signal cancel;
@@ -249,7 +249,7 @@ struct Workers::Worker {
     return true;
   }
 
-  /// Connected or not, used or not, closed, cut off or just dropped.
+  /// The client is connected or not, used or not, closed, cut off or just dropped.
   bool make_another_client() {
     Client other{config_for(address, 1 + below(2))};
     const bool used = by_chance() && read(other);

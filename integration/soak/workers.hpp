@@ -1,4 +1,4 @@
-// Threads that do, in no order, everything that leaves something behind if it is done wrongly.
+// Threads that do, in random order, everything that leaves something behind if it is done wrongly.
 #pragma once
 
 #include <array>
@@ -22,8 +22,8 @@ enum class Deed { read, watch, create, transact, lock, lock_in_thread, give_up_l
 inline constexpr std::size_t deeds = 9;
 [[nodiscard]] std::string_view to_string(Deed deed) noexcept;
 
-/// Workers, each with a client and a thread of its own. The same seed gives each worker the same turns; how they meet
-/// is up to the machine.
+/// Workers, each with a client and a thread of its own. The same seed gives each worker the same turns. How they meet
+/// depends on the machine.
 class Workers {
  public:
   /// Each client connects to one of the addresses; every third keeps two sessions. Throws when one cannot connect.
@@ -31,8 +31,8 @@ class Workers {
   ~Workers();
   Workers(const Workers&) = delete;
 
-  /// Lets each worker finish its turn and drop what it keeps between turns. False: one does not come to its end, or a
-  /// client does not connect again.
+  /// Lets each worker finish its turn and drop what it keeps between turns. False: a worker does not come to its end,
+  /// or a client does not connect again.
   [[nodiscard]] bool rest();
   void go_on();
   void stop();
@@ -40,10 +40,10 @@ class Workers {
   /// The current session of a worker's client.
   [[nodiscard]] Session session(std::size_t worker) const;
   [[nodiscard]] std::size_t count() const noexcept { return workers_.size(); }
-  /// What went wrong: an operation that did not end, or failed with what no fault explains. Empty: nothing.
+  /// What went wrong: an operation that did not end, or failed with an error that no fault explains. Empty: nothing.
   [[nodiscard]] std::string failure() const;
   [[nodiscard]] std::int64_t turns() const noexcept;
-  /// How often something was done, and how often without an error.
+  /// How often each kind of operation was done, and how often without an error.
   [[nodiscard]] std::string summary() const;
 
  private:

@@ -31,11 +31,11 @@ namespace asio = boost::asio;
 #if !defined(ZKLOCK_TEST_SLACK)
 #define ZKLOCK_TEST_SLACK 1
 #endif
-/// How late a step may end whose time is known. ThreadSanitizer stops the process for seconds now and then, to look up
-/// the names of what it is told to overlook.
+/// How late a step with a known time may end. ThreadSanitizer sometimes stops the process for seconds, to look up the
+/// names of what it is told to overlook.
 inline constexpr std::chrono::seconds slack{ZKLOCK_TEST_SLACK};
 
-/// Polls until `condition` holds; false when the time is up.
+/// Polls until `condition` holds. False when the time has passed.
 template <class Condition>
 [[nodiscard]] bool eventually(Condition condition, std::chrono::milliseconds limit = 20s) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
@@ -46,7 +46,7 @@ template <class Condition>
   return true;
 }
 
-/// An operation's outcome, to be waited for from the test's thread. Counts completions, of which there must be one.
+/// An operation's outcome, which the test's thread waits for. Counts completions, of which there must be one.
 template <class... Results>
 class Pending {
  public:

@@ -23,7 +23,7 @@ struct BesideProgram {
     Program program{std::move(words), environment()};
     return outcome_of(program);
   }
-  /// `zklock run` with a command that says its process id, and stays until its input ends.
+  /// `zklock run` with a command that says its process id, and runs until its input ends.
   [[nodiscard]] Program run(std::vector<std::string> options, const std::string& before = "") const {
     options.insert(options.begin(), {"run", path});
     options.insert(options.end(), {"--", "sh", "-c", before + "echo $$; read line; exit 0"});
@@ -39,14 +39,14 @@ struct BesideProgram {
     }
     return result;
   }
-  [[nodiscard]] bool in_line(std::size_t count) const {
+  [[nodiscard]] bool queue_length(std::size_t count) const {
     return eventually([&] { return rows().size() == 1 + count; });
   }
   [[nodiscard]] ProgramOutcome doctor(std::vector<std::string> more = {"--wait", "0s"}) const {
     more.insert(more.begin(), {"doctor", path});
     return zklock(std::move(more));
   }
-  /// Below the lock's path, with the path itself where that is missing.
+  /// Makes a node below the lock's path, and the path itself if it is missing.
   void make(const std::string& name, CreateMode mode, const std::string& data = "me:1") const {
     const auto [error, node] = outcome_of_operation<CreateResult>([&](auto token) {
       client.async_create(path + "/" + name, data, CreateOptions{mode}.creating_parent_containers(), std::move(token));

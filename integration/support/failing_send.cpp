@@ -57,7 +57,7 @@ int FailingSend::with_signals() const {
 
 }  // namespace zklock::test
 
-/// The test program's own, which the library's sends come to.
+/// The test program's own function, which the library's sends call.
 extern "C" ssize_t send(int socket, const void* bytes, size_t size, int flags) {
   using Function = ssize_t (*)(int, const void*, size_t, int);
   static const auto system = reinterpret_cast<Function>(::dlsym(RTLD_NEXT, "send"));

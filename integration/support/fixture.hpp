@@ -4,7 +4,7 @@
 #include "await.hpp"
 
 #include <zklock/client.hpp>
-#include <zklock/recipes/inter_process_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
 #include <zklock/testing/test_server.hpp>
 
 #include <string>
@@ -24,14 +24,14 @@ Client make_client(const testing::TestServer& server, std::chrono::milliseconds 
 /// The session of a client that is connected by now.
 Session connected_session(const Client& client);
 
-/// Whether the node is there; false also when nobody can tell.
+/// Whether the node exists; false also when that cannot be found out.
 bool exists(const Session& session, const std::string& path);
 /// A round trip, to the leader and back.
 error_code sync(const Session& session);
 std::vector<std::string> children_of(const Session& session, const std::string& path);
 Lease acquire(const InterProcessMutex& mutex);
 
-/// Nothing is left of a lock: no child under its path, and no watch in the server.
+/// Whether nothing is left of a lock: no child under its path, and no watch in the server.
 bool leaves_no_trace(const testing::TestServer& server, const Session& session, const std::string& path);
 
 }  // namespace zklock::test

@@ -1,4 +1,4 @@
-// A server that takes every connection for a new client's.
+// A server that treats every connection as one of a new client.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -31,7 +31,7 @@ class ForgetfulServer {
   ForgetfulServer(const ForgetfulServer&) = delete;
 
   [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port()); }
-  /// Those that were greeted.
+  /// The connections that were greeted.
   [[nodiscard]] int connections() const { return connections_; }
   /// Ends all connections.
   void hang_up() {

@@ -71,7 +71,7 @@ struct FrameProxy::Link : std::enable_shared_from_this<Link> {
   tcp::socket server;
   std::vector<Expected> expected{};  // the replies that are to come
   bool over = false;                 // an orderly end: listens on, so that nothing unread turns the FIN into an RST
-  int ended = 0;                     // of the two directions
+  int ended = 0;                     // how many of the two directions have ended
 
   void start() {
     asio::co_spawn(
@@ -129,7 +129,7 @@ struct FrameProxy::Link : std::enable_shared_from_this<Link> {
     }
   }
 
-  /// Pings share one xid, and watch events answer nothing.
+  /// Pings share one xid, and watch events are no replies.
   std::optional<Cut> take_expected(std::int32_t xid) {
     const auto found = std::find_if(expected.begin(), expected.end(), [&](const auto& one) { return one.xid == xid; });
     if (found == expected.end()) return {};
@@ -187,7 +187,7 @@ void FrameProxy::accept() {
   });
 }
 
-/// What to do at this request, if it is the one that cut_at is about.
+/// The cut to make at this request, if cut_at is about it.
 std::optional<Cut> FrameProxy::note_request(Opcode opcode) {
   ++seen_[opcode];
   if (!rule_ || rule_->opcode != opcode || --rule_->nth > 0) return {};

@@ -50,11 +50,11 @@ enum class Opcode : std::int32_t {
   add_watch = 106
 };
 
-/// How far a request and its reply get.
+/// How far a request and its reply get before a cut.
 enum class CutPoint {
   before_request,  ///< the server sees nothing of it
   inside_request,  ///< the server sees the first half
-  after_request,   ///< the server sees it all; it has done it or will, and nobody waits for that
+  after_request,   ///< the server sees it all; it has done it or will, and no client waits for that
   before_reply,    ///< the server has done it and said so; the client sees nothing of that
   inside_reply     ///< the client sees the reply's header, or all but the last byte of a reply that has nothing else
 };
@@ -85,27 +85,27 @@ class FrameProxy {
 
   [[nodiscard]] const std::string& address() const { return address_; }
 
-  /// Cuts one connection, once, at this place. Replaces what was asked for before.
+  /// Cuts one connection, once, at this place. Replaces an earlier cut that was asked for.
   void cut_at(const Cut& cut);
-  /// Cuts all connections. What was held is lost; from now on nothing is held.
+  /// Cuts all connections. Held frames are lost; from now on no frame is held.
   void cut();
-  /// From now on nothing arrives that is said in this direction; a frame that is being forwarded may.
+  /// From now on no frame of this direction arrives, except perhaps one that is being forwarded.
   void hold(Direction direction);
-  /// What was held arrives, and what follows.
+  /// The held frames arrive, and the next ones.
   void resume(Direction direction);
-  /// From now on each frame takes so long, in either direction; zero: no time.
+  /// From now on each frame takes that long, in either direction. Zero: no time.
   void slow_down(std::chrono::milliseconds delay);
   /// New connections are reset at once.
   void refuse();
   void accept_again();
 
-  /// Those that were forwarded.
+  /// The connections that were forwarded.
   [[nodiscard]] int connections();
-  /// Those that were reset at once.
+  /// The connections that were reset at once.
   [[nodiscard]] int refusals();
-  /// Cuts made by cut_at.
+  /// The cuts made by cut_at.
   [[nodiscard]] int cuts();
-  /// Requests of this kind that have come to the proxy.
+  /// The requests of this kind that have come to the proxy.
   [[nodiscard]] int requests(Opcode opcode);
 
  private:
@@ -121,7 +121,7 @@ class FrameProxy {
     void set(bool to_open);
   };
 
-  /// Lets a frame through in its time.
+  /// Lets a frame through after its delay.
   boost::asio::awaitable<void> pass(Direction direction);
   void run(const std::function<void()>& task);
   void accept();

@@ -43,7 +43,7 @@ struct Load::Worker {
   InterProcessMutex mutex{client, lock_path};
   std::atomic<int> turns{0};
   std::atomic<std::chrono::steady_clock::duration> longest{};
-  std::string failure{};  // after the thread's end
+  std::string failure{};  // set by the end of the thread
   std::thread thread{};
 
   void run() {
@@ -96,7 +96,7 @@ Load::~Load() { stop(); }
 
 bool Load::goes_on() {
   std::vector<int> goals;
-  for (const auto& worker : workers_) goals.push_back(worker->turns + 2);  // one of them began after now
+  for (const auto& worker : workers_) goals.push_back(worker->turns + 2);  // the second one has begun after now
   return eventually([&] {
            for (std::size_t i = 0; i < goals.size(); ++i)
              if (workers_[i]->turns < goals[i]) return stopping_.load();

@@ -12,24 +12,24 @@
 
 namespace zklock::test {
 
-/// Workers, each with a client and a thread of its own, that count together: under one lock, each reads a number from a
-/// node and writes the next one. A write whose outcome is ambiguous is looked for before it is tried again, so the
-/// number must be the count of what was done, whatever happens to the servers.
+/// Workers, each with a client and a thread of its own, that count together. Under one lock, each reads a number from a
+/// node and writes the next one. A worker looks for a write with an ambiguous outcome before it tries again, so the
+/// number must be the count of finished writes, whatever happens to the servers.
 class Load {
  public:
   Load(const std::string& connect_string, std::chrono::milliseconds timeout, std::size_t workers);
   ~Load();
   Load(const Load&) = delete;
 
-  /// Waits until every worker has counted further. False: one has failed, or they are stuck.
+  /// Waits until every worker has counted further. False: a worker has failed, or the workers are stuck.
   [[nodiscard]] bool goes_on();
   /// Lets each worker finish its turn.
   void stop();
 
-  /// What went wrong: an operation that did not end, or failed with what no server's death explains; two holders; a
-  /// session lost. Empty: nothing.
+  /// What went wrong: an operation that did not end, or failed with an error that no server's end explains; two
+  /// holders; a session lost. Empty: nothing.
   [[nodiscard]] std::string failure() const;
-  /// Turns that were finished.
+  /// The turns that were finished.
   [[nodiscard]] int counted() const;
   /// The number in the node, after stop().
   [[nodiscard]] int written() const;

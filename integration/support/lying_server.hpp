@@ -1,4 +1,4 @@
-// A server that answers one kind of request with what a test says, sense or nonsense.
+// A server that answers one kind of request with what a test gives it, valid or not.
 #pragma once
 
 #include "frame_proxy.hpp"
@@ -17,7 +17,7 @@ class Bytes {
     bytes_ += value;
     return *this;
   }
-  /// Of a node that is owned by this session, or nobody.
+  /// The Stat of a node that is owned by this session, or by none.
   Bytes& stat(std::int64_t owner = 0);
   [[nodiscard]] const std::string& str() const { return bytes_; }
 
@@ -29,7 +29,8 @@ class Bytes {
   std::string bytes_;
 };
 
-/// Takes each session, answers pings, and says no_node to whatever it is not told about. Runs a thread of its own.
+/// Accepts each session, answers pings, and answers other requests with no_node unless it is told otherwise. Runs a
+/// thread of its own.
 class LyingServer {
  public:
   LyingServer();
@@ -37,7 +38,7 @@ class LyingServer {
   LyingServer(const LyingServer&) = delete;
 
   [[nodiscard]] const std::string& address() const { return address_; }
-  /// From now on: requests of this kind get this error and this body.
+  /// From now on, requests of this kind get this error and this body.
   void answer(Opcode opcode, std::int32_t error, const Bytes& body = {});
   [[nodiscard]] int connections() const { return connections_; }
 

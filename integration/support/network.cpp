@@ -14,7 +14,7 @@ namespace {
 constexpr const char* here = "/proc/thread-self/ns/net";
 
 std::string address_of(std::size_t host) { return "10.0.0." + std::to_string(host + 1); }
-std::string port_of(std::size_t host) { return "port" + std::to_string(host); }  // of the bridge
+std::string port_of(std::size_t host) { return "port" + std::to_string(host); }  // the host's port of the bridge
 
 constexpr const char* our_mac = "02:00:00:00:01:00";  // else the bridge takes the least of its ports', and changes it
 
@@ -76,7 +76,8 @@ std::string Network::enter(std::size_t host) const {
   return "nsenter --net=/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(hosts_[host]) + " ";
 }
 
-// Off the bridge, its port is a link between the two of us, on which we have the address that the host knows us by.
+// Off the bridge, the host's port is a link between the host and this process. On it this process has the address by
+// which the host knows it.
 void Network::cut_off(std::size_t host) {
   const std::string port = port_of(host);
   run("ip link set " + port + " nomaster && ip link set " + port + " address " + our_mac + " && ip route add " +

@@ -13,10 +13,10 @@ struct NetworkUnavailable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Some hosts, and this process, on one bridge. Each host is a network namespace without a name: they last as long as
-/// this object and the processes in them, so nothing is left behind, however the process ends.
+/// Some hosts, and this process, on one bridge. Each host is a network namespace without a name. It lasts as long as
+/// this object and the processes in it, so nothing is left behind, however the process ends.
 ///
-/// While it lives, the thread that made it, and the threads and processes that it starts, have no network but this one.
+/// While an object lives, the thread that made it, and the threads and processes that it starts, have no other network.
 class Network {
  public:
   /// Throws NetworkUnavailable.
@@ -28,14 +28,14 @@ class Network {
   /// Words that start a program on each host.
   [[nodiscard]] std::vector<std::vector<std::string>> launchers() const;
 
-  /// The host is heard and hears no other host any more; this process still reaches it.
+  /// The host and the other hosts cannot reach each other any more; this process still reaches the host.
   void cut_off(std::size_t host);
   void rejoin(std::size_t host);
 
  private:
   [[nodiscard]] std::string enter(std::size_t host) const;
 
-  int own_ = -1;  // the namespace that we came from
+  int own_ = -1;  // the namespace that this process came from
   std::vector<int> hosts_;
 };
 

@@ -25,7 +25,7 @@ class RefusingPort {
   tcp::socket socket_;
 };
 
-/// A port whose connections are accepted, by the kernel, and never answered.
+/// A port whose connections the kernel accepts, and that never answers.
 class SilentPort {
  public:
   SilentPort() : acceptor_{context_, tcp::endpoint{boost::asio::ip::address_v4::loopback(), 0}} {}
@@ -68,7 +68,7 @@ class SlammingPort {
   std::thread thread_;
 };
 
-/// A port that never answers at all: its queue of connections is full, so the kernel drops what comes.
+/// A port that never answers at all: its queue of connections is full, so the kernel drops new connections.
 class BlackHolePort {
  public:
   BlackHolePort() : acceptor_{context_} {

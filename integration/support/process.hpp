@@ -22,12 +22,12 @@
 
 namespace zklock::test {
 
-/// Killed by its destructor if it still runs. Waits of at most `patience`, then std::runtime_error.
+/// The destructor kills the program if it still runs. Waits last at most `limit`, then throw std::runtime_error.
 class Process {
  public:
-  static constexpr std::chrono::milliseconds patience = 30s;
+  static constexpr std::chrono::milliseconds limit = 30s;
 
-  /// The program is looked for in PATH; `words` are without its name; `environment` and PATH are all that it gets.
+  /// The program is looked for in PATH. `words` are without its name. Its environment is `environment` and PATH only.
   explicit Process(const std::string& program, std::vector<std::string> words,
                    std::vector<std::string> environment = {}) {
     words.insert(words.begin(), program);
@@ -64,7 +64,7 @@ class Process {
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   void signal(int number) const { ::kill(pid_, number); }
-  /// A line of its input.
+  /// Writes a line of its input.
   void say(std::string line) const {
     line += '\n';
     check(::write(input_, line.data(), line.size()) == static_cast<ssize_t>(line.size()) ? 0 : errno);
@@ -81,7 +81,7 @@ class Process {
     ::waitpid(std::exchange(pid_, 0), &status, 0);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
-  /// line() has something to read.
+  /// Whether line() has something to read.
   [[nodiscard]] bool has_output() const {
     pollfd request{output_, POLLIN, 0};
     return ::poll(&request, 1, 0) == 1;
@@ -89,7 +89,7 @@ class Process {
   /// One line of its output, or of the command's, without the end of the line.
   [[nodiscard]] std::string line() { return line_of(output_, "a line of output"); }
   [[nodiscard]] std::string error_line() { return line_of(errors_, "a line of errors"); }
-  /// Everything up to the end.
+  /// Everything up to the end of its output.
   [[nodiscard]] std::string rest() { return rest_of(output_); }
   [[nodiscard]] std::string errors() { return rest_of(errors_); }
 
@@ -114,7 +114,7 @@ class Process {
   }
   static void wait_ready(int descriptor, const std::string& what) {
     pollfd request{descriptor, POLLIN, 0};
-    if (::poll(&request, 1, static_cast<int>(patience.count())) != 1)
+    if (::poll(&request, 1, static_cast<int>(limit.count())) != 1)
       throw std::runtime_error{"waited in vain for " + what + " of a child process"};
   }
   static bool get(int descriptor, char& character, const std::string& what) {

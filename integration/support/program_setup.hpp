@@ -1,4 +1,4 @@
-// A server, and the program as its user runs it.
+// A server, and the program as a user runs it.
 #pragma once
 
 #include "fixture.hpp"
@@ -21,7 +21,7 @@ inline constexpr int not_acquired = 75;
 inline constexpr int lock_lost = 76;
 }  // namespace exit_status
 
-/// Gone, or dead and not reaped yet by whoever has inherited it.
+/// The process is gone, or has ended and was not yet reaped by the process that has inherited it.
 inline bool is_dead(int pid) {
   std::ifstream stat{"/proc/" + std::to_string(pid) + "/stat"};
   std::string text;
@@ -37,7 +37,7 @@ struct ProgramOutcome {
   [[nodiscard]] bool complains(const std::string& text) const { return errors.find(text) != std::string::npos; }
 };
 
-/// What the program has said and done, once it has ended.
+/// What the program has written and returned, once it has ended.
 inline ProgramOutcome outcome_of(Program& program) {
   ProgramOutcome outcome;
   outcome.output = program.rest();
@@ -65,14 +65,14 @@ class ProgramSetup {
   }
   /// The status of one try to get the lock.
   [[nodiscard]] int now_or_never() const { return zklock({"run", path, "--timeout", "0", "--", "true"}).status; }
-  /// Nobody has the lock.
+  /// Whether no client has the lock.
   [[nodiscard]] bool is_free() const { return now_or_never() == 0; }
 
   testing::TestServer server;
   std::string path = fresh_path();
 };
 
-/// A line with a number.
+/// Reads a line with a number.
 inline int number_from(Program& program) { return std::stoi(program.line()); }
 
 }  // namespace zklock::test

@@ -8,7 +8,7 @@
 namespace zklock::test {
 namespace {
 
-/// The way to the completion of an operation whose results do not matter.
+/// The handler of an operation whose results do not matter.
 auto outcome_into(Pending<>& pending) {
   return [handler = pending.handler()](error_code error, const auto&...) mutable { handler(error); };
 }

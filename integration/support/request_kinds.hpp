@@ -1,4 +1,4 @@
-// What a Session can be asked, for tests that try each of it.
+// The requests that a Session can make, for tests that try each of them.
 #pragma once
 
 #include "await.hpp"
@@ -16,14 +16,14 @@ struct RequestKind {
   const char* name;
   Opcode opcode;
   void (*start)(const Session&, const std::string& path, Pending<>&);
-  /// Whether it has been done; none for reads.
+  /// Whether it has been done; null for reads.
   bool (*applied)(const Session&, const std::string& path) = nullptr;
-  /// What the second one meets if the first has been done.
+  /// The error of a second request if the first one has been done.
   error_code repeated{};
   bool ends_with_session = false;
 };
 
-/// All of them: a new operation of Session is one more entry.
+/// All kinds: a new operation of Session is one more entry.
 std::span<const RequestKind> request_kinds();
 
 }  // namespace zklock::test

@@ -1,9 +1,9 @@
-// What the tests of semaphores have in common.
+// What the tests of semaphores share.
 #pragma once
 
 #include "fixture.hpp"
 
-#include <zklock/recipes/inter_process_semaphore.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore.hpp>
 
 namespace zklock::test {
 
@@ -14,7 +14,7 @@ inline Lease acquire(const InterProcessSemaphore& semaphore) {
   return std::move(lease);
 }
 
-/// Nothing is left of a semaphore: nobody in line, no permit, and no watch in the server.
+/// Whether nothing is left of a semaphore: no waiter, no permit, and no watch in the server.
 inline bool semaphore_leaves_no_trace(const testing::TestServer& server, const Session& session,
                                       const std::string& path) {
   return leaves_no_trace(server, session, path + "/locks") && leaves_no_trace(server, session, path + "/leases");

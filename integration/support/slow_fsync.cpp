@@ -1,5 +1,5 @@
-// Preloaded into a server: each flush to the disk takes as many milliseconds longer as the file says whose name is in
-// ZKLOCK_FLUSH_DELAY.
+// Preloaded into a server. Each flush to the disk takes longer by the number of milliseconds in the file that
+// ZKLOCK_FLUSH_DELAY names.
 #include <cstdlib>
 #include <ctime>
 

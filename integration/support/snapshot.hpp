@@ -1,4 +1,4 @@
-// A server's data, changed behind its back.
+// Changes to a server's data that the server does not make itself.
 #pragma once
 
 #include <zklock/testing/test_server.hpp>
@@ -35,14 +35,14 @@ inline std::filesystem::path newest_snapshot(const std::filesystem::path& below)
   return newest;
 }
 
-/// Adler-32, of a snapshot that grows.
+/// The Adler-32 of a snapshot that grows.
 class Checksum {
  public:
   void add(char byte) {
     low_ = (low_ + static_cast<unsigned char>(byte)) % 65'521;
     high_ = (high_ + low_) % 65'521;
   }
-  /// As the server writes it behind what it is of: a long, and the string "/".
+  /// The checksum as the server writes it behind the data: a long, and the string "/".
   [[nodiscard]] std::string seal() const { return big_endian(high_ << 16 | low_, 8) + big_endian(1, 4) + "/"; }
 
  private:
@@ -50,7 +50,7 @@ class Checksum {
   std::uint64_t high_ = 0;
 };
 
-/// Where a snapshot's seal begins. Behind it there may be a digest, which a server can do without.
+/// Where a snapshot's seal begins. A digest may follow, which a server can do without.
 inline std::size_t find_seal(const std::string& snapshot) {
   Checksum checksum;
   for (std::size_t at = 0; at < snapshot.size(); ++at) {
@@ -62,8 +62,8 @@ inline std::size_t find_seal(const std::string& snapshot) {
 
 }  // namespace detail
 
-/// As if so many children had been made in `directory`, which has no data: the next one gets this number. The server is
-/// restarted for it.
+/// Makes the next child of `directory` get this number, as if that many children had been made. The directory has no
+/// data. Restarts the server for that.
 inline void set_next_number(testing::TestServer& server, const std::string& directory, std::int32_t number) {
   server.restart();  // it writes a snapshot of everything when it starts
   server.stop();

@@ -1,4 +1,4 @@
-// The ensemble that other tests stand on.
+// The ensemble that other tests use.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 
@@ -61,7 +61,7 @@ TEST_CASE("an ensemble replaces its leader, and takes the old one back with its 
   CHECK(create(connected_session(other), "/kept") == Error::node_exists);
 }
 
-TEST_CASE("an ensemble goes on without a paused follower, and takes it back", "[faults]") {
+TEST_CASE("an ensemble works without a paused follower, and takes it back", "[faults]") {
   TestEnsemble ensemble;
   const std::size_t paused = ensemble.follower();
   ensemble.server(paused).pause();
@@ -69,7 +69,7 @@ TEST_CASE("an ensemble goes on without a paused follower, and takes it back", "[
   CHECK(ensemble.follower() != paused);
   ensemble.server(paused).resume();
   const Client client{{.connect_string = ensemble.server(paused).connect_string(), .session_timeout = 9s}};
-  CHECK(eventually([&] {  // it may serve for a moment before it notices that it has been away
+  CHECK(eventually([&] {  // the server may serve for a moment before it notices the pause
     const error_code error = create(connected_session(client), "/here");
     return !error || error == Error::node_exists;
   }));
@@ -91,7 +91,7 @@ TEST_CASE("an ensemble ends a session wherever its client is", "[faults]") {
   }
 }
 
-TEST_CASE("an ensemble that makes no sense is refused") {
+TEST_CASE("an ensemble with invalid options is refused") {
   CHECK_THROWS_AS((TestEnsemble{{.size = 2}}), std::invalid_argument);
   CHECK_THROWS_AS((TestEnsemble{{.size = 1}}), std::invalid_argument);
   CHECK_THROWS_AS((TestEnsemble{{.init_limit = 0}}), std::invalid_argument);
@@ -101,12 +101,12 @@ TEST_CASE("an ensemble that makes no sense is refused") {
   CHECK_THROWS_AS((TestEnsemble{{.launchers = {{"nice"}}}}), std::invalid_argument);
 }
 
-TEST_CASE("an owner killed by SIGKILL takes its ensemble along", "[faults]") {
+TEST_CASE("after SIGKILL to the owner its ensemble's directories are deleted", "[faults]") {
   int line[2]{};
   REQUIRE(::pipe(line) == 0);
   const int owner = ::fork();
   REQUIRE(owner >= 0);
-  if (owner == 0) {  // nothing here may return into the test
+  if (owner == 0) {  // the child must not return into the test
     try {
       const TestEnsemble ensemble;
       std::string report;
@@ -126,7 +126,7 @@ TEST_CASE("an owner killed by SIGKILL takes its ensemble along", "[faults]") {
   REQUIRE(::kill(owner, SIGKILL) == 0);
   REQUIRE(::waitpid(owner, nullptr, 0) == owner);
   int count = 0;
-  for (std::string directory; std::getline(directories, directory); ++count)  // which goes after the server
+  for (std::string directory; std::getline(directories, directory); ++count)  // deleted after the server's end
     CHECK(eventually([&] { return !std::filesystem::exists(directory); }));
   CHECK(count == 3);
 }

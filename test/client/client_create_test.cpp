@@ -1,9 +1,9 @@
-// Client::async_create, case by case: which node it makes, and which it finds again.
+// Client::async_create case by case: which node it makes, and which node it finds again.
 #include "support/catch.hpp"
 #include "support/exploration.hpp"
 
-#include <zklock/detail/protected_path.hpp>
-#include <zklock/detail/steps.hpp>
+#include <zklock/recipe_kit/protected_path.hpp>
+#include <zklock/recipe_kit/session_ops.hpp>
 
 #include <array>
 #include <set>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr auto as_tuple = asio::as_tuple(asio::deferred);
 
-/// Runs the scenario's one actor to its end.
+/// Runs a scenario with one actor to its end.
 void run(Simulation& simulation, std::function<asio::awaitable<void>()> body) {
   simulation.actor(std::move(body));
   simulation.run();
@@ -27,7 +27,7 @@ void run(Simulation& simulation, std::function<asio::awaitable<void>()> body) {
 
 CreateOptions guarded(CreateMode mode) { return CreateOptions{mode}.with_protection(); }
 
-/// "/jobs/n-" of "/jobs/_c_<uuid>-n-": what is left of a protected path without its tag; empty where there is none.
+/// A protected path without its tag: "/jobs/n-" for "/jobs/_c_<uuid>-n-". Empty when there is no tag.
 std::string without_tag(const std::string& path) {
   constexpr std::size_t tag = 40;
   const auto at = path.find("_c_");
@@ -45,7 +45,7 @@ asio::awaitable<void> until(std::function<bool()> holds) {
 
 // ---- protection
 
-TEST_CASE("a protected create of whatever path makes a name of its own") {
+TEST_CASE("a protected create of any path makes a name of its own") {
   using enum CreateMode;
   const auto [path, mode, made] = GENERATE(table<std::string, CreateMode, std::string>({
       {"/jobs/n-", persistent_sequential, "/jobs/n-0000000000"},
@@ -71,7 +71,7 @@ TEST_CASE("a protected create of whatever path makes a name of its own") {
   });
 }
 
-TEST_CASE("a protected path knows its own children of the directory, and nothing else") {
+TEST_CASE("a protected path recognizes its own children of the directory and nothing else") {
   ProtectedPath path{"/jobs", ""};
   const std::string name = path.path().substr(std::string{"/jobs/"}.size());
   CHECK(path.names(name));
@@ -84,10 +84,10 @@ TEST_CASE("a protected path knows its own children of the directory, and nothing
   CHECK_FALSE(path.names("order-4711"));  // NOLINT(bugprone-use-after-move): that is the point
 }
 
-TEST_CASE("a node of ours is found whatever namesakes other sessions of ours have left beside it") {
+TEST_CASE("a protected create finds its own node among namesakes that the client's other sessions have left") {
   Simulation simulation;
   run(simulation, [&]() -> asio::awaitable<void> {
-    Client& first = simulation.client("a");  // no temporary configuration in what is awaited: g++ 12 destroys it twice
+    Client& first = simulation.client("a");  // no temporary configuration in a co_await: g++ 12 destroys it twice
     Client& second = simulation.client("b");
     const auto [no_session_a, a] = co_await first.async_session(as_tuple);
     const auto [no_session_b, b] = co_await second.async_session(as_tuple);
@@ -111,8 +111,8 @@ TEST_CASE("a node of ours is found whatever namesakes other sessions of ours hav
 
 namespace {
 
-/// Loses the reply of the first create, keeps the client away until its session is lost by its own clock, and then
-/// keeps it from ending that session at the server.
+/// Loses the reply of the first create, keeps the client away until its session is lost by the client's own clock, and
+/// then keeps the client from ending that session at the server.
 struct LateEnd {
   explicit LateEnd(Simulation& in) : simulation{in} {
     simulation.ensemble().on_call([this](const FakeCall& call) {
@@ -131,7 +131,7 @@ struct LateEnd {
 
 }  // namespace
 
-TEST_CASE("a protected create goes on past the node that it has made on a session that is over") {
+TEST_CASE("a protected create passes over the node that it made on a session that has ended") {
   const CreateMode mode = GENERATE(CreateMode::ephemeral, CreateMode::ephemeral_sequential);
   Simulation simulation{1, {.tick = 4s, .latency = 1ms}};
   LateEnd late{simulation};
@@ -154,7 +154,7 @@ TEST_CASE("a protected create goes on past the node that it has made on a sessio
 
 // ---- access
 
-TEST_CASE("the client's ACLs hold for nodes of whatever path") {
+TEST_CASE("the client's ACLs apply to nodes of every path") {
   const std::string path = GENERATE("/jobs/n-", "/jobs/", "/");
   CAPTURE(path);
   Simulation simulation;
@@ -175,7 +175,7 @@ TEST_CASE("the client's ACLs hold for nodes of whatever path") {
   });
 }
 
-TEST_CASE("in a namespace below a node that gives us no permission what is missing is missing") {
+TEST_CASE("in a namespace below a node without permissions for the client a missing node is reported as missing") {
   Simulation simulation;
   run(simulation, [&]() -> asio::awaitable<void> {
     Client& owner = simulation.client("owner", {.auth = {{"digest", "ann:secret"}}});
@@ -201,7 +201,7 @@ TEST_CASE("in a namespace below a node that gives us no permission what is missi
 
 // ---- namespaces
 
-TEST_CASE("a transaction that creates makes the namespace's own node, and one that does not leaves it") {
+TEST_CASE("a transaction makes the namespace's own node only if it creates something") {
   Simulation simulation;
   run(simulation, [&]() -> asio::awaitable<void> {
     const ClientHandle inside = simulation.client("a").using_namespace("app/blue");
@@ -224,7 +224,7 @@ TEST_CASE("a transaction that creates makes the namespace's own node, and one th
 
 // ---- sessions
 
-TEST_CASE("with several sessions all creates of one path are on the same one") {
+TEST_CASE("with several sessions all creates of one path use the same session") {
   const CreateMode mode = GENERATE(CreateMode::ephemeral, CreateMode::ephemeral_sequential);
   Simulation simulation;
   run(simulation, [&]() -> asio::awaitable<void> {
@@ -249,7 +249,7 @@ struct Consumer {
   int takes = 0;
 };
 
-/// Loses the reply of each first create, and lets somebody take the node before it can be looked at.
+/// Loses the reply of each first create. The node is taken before the client can look for it.
 void lose_and_take(Simulation& simulation, Consumer& consumer) {
   simulation.ensemble().on_call([&](const FakeCall& call) {
     if (call.operation != "create" || !call.applied || ++consumer.creates > 1) return FakeFault::none;
@@ -263,7 +263,7 @@ void lose_and_take(Simulation& simulation, Consumer& consumer) {
 
 }  // namespace
 
-TEST_CASE("a plain create whose node somebody has taken before its reply was heard is not done twice") {
+TEST_CASE("a plain create is not repeated when its reply is lost and another client has taken the node") {
   Simulation simulation{1, {.latency = 1ms}};
   Consumer consumer;
   lose_and_take(simulation, consumer);
@@ -276,7 +276,7 @@ TEST_CASE("a plain create whose node somebody has taken before its reply was hea
   CHECK(consumer.takes == 1);
 }
 
-TEST_CASE("a create that may be done twice, as its options say, is") {
+TEST_CASE("a create whose options allow a repetition is repeated") {
   const CreateOptions options = GENERATE(CreateOptions{}.idempotent(), CreateOptions{}.or_set_data());
   Simulation simulation{1, {.latency = 1ms}};
   Consumer consumer;
@@ -291,7 +291,7 @@ TEST_CASE("a create that may be done twice, as its options say, is") {
 
 // ---- options
 
-TEST_CASE("what the last step of a chain of options gives may be kept by reference") {
+TEST_CASE("the result of a chain of options may be kept by reference") {
   const auto& create = CreateOptions{NodeOptions{CreateMode::persistent, read_acl()}}.with_protection().compressed();
   const auto& get = GetDataOptions{}.decompressed();
   const auto& remove = RemoveOptions{3}.deleting_children().quietly();
@@ -311,7 +311,7 @@ TEST_CASE("what the last step of a chain of options gives may be kept by referen
   CHECK(transaction.operations().size() == 2);
   CHECK(transaction.operations()[0].data.size() == 100);
 
-  CreateOptions filled{CreateMode::ephemeral};  // step by step
+  CreateOptions filled{CreateMode::ephemeral};  // one option at a time
   filled.with_protection();
   CHECK(filled.is_protected());
 }

@@ -1,4 +1,4 @@
-// Many who want to try again at once.
+// Many operations that want to be tried again at once.
 #include "support/catch.hpp"
 
 #include <zklock/testing/simulation.hpp>
@@ -16,7 +16,7 @@ using namespace zklock;
 using namespace zklock::testing;
 using namespace std::chrono_literals;
 
-TEST_CASE("a crowd whose link was lost comes back no faster than the client allows, and all of it in the end") {
+TEST_CASE("a crowd whose link was lost is tried again no faster than the client allows, and all of it succeeds") {
   constexpr int crowd = 500;
   constexpr int rate = 50;
   Simulation simulation;
@@ -43,11 +43,11 @@ TEST_CASE("a crowd whose link was lost comes back no faster than the client allo
   CHECK(failed == 0);
   CHECK(done == crowd);
   REQUIRE(tries.size() >= crowd - 1);
-  // In no second more than what was saved up and what comes in.
+  // No second has more tries than were saved up and become due in it.
   for (std::size_t i = 2 * rate; i < tries.size(); ++i) CHECK(tries[i] - tries[i - 2 * rate] >= 1s);
 }
 
-TEST_CASE("also when it has waited for the connection for longer than all its turns take") {
+TEST_CASE("a crowd that has waited long for the connection is tried again no faster than the client allows") {
   constexpr int crowd = 500;
   constexpr int rate = 50;
   Simulation simulation;
@@ -81,7 +81,7 @@ TEST_CASE("also when it has waited for the connection for longer than all its tu
   for (std::size_t i = 2 * rate; i < tries.size(); ++i) CHECK(tries[i] - tries[i - 2 * rate] >= 1s);
 }
 
-TEST_CASE("what waits for the connection goes as soon as it is back") {
+TEST_CASE("an operation that waits for the connection is sent as soon as it is back") {
   constexpr int crowd = 50;
   Simulation simulation;
   Client& client = simulation.client("a", {.session_timeout = 10s, .retry = RetryNTimes{5, 1ms}});
@@ -111,7 +111,7 @@ TEST_CASE("what waits for the connection goes as soon as it is back") {
 
 namespace {
 
-/// What became of a crowd of reads, and when.
+/// The outcomes of a crowd of reads, and their times.
 struct Crowd {
   explicit Crowd(Simulation& s) : simulation{s} {}
 
@@ -131,7 +131,7 @@ struct Crowd {
   void run(Clock::duration wait) { simulation.clock().run_for(simulation.context(), wait); }
 };
 
-/// The processor's time of this thread, which other processes do not change.
+/// The processor time of this thread, which other processes do not change.
 std::chrono::nanoseconds cpu_time() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -140,7 +140,7 @@ std::chrono::nanoseconds cpu_time() {
 
 }  // namespace
 
-TEST_CASE("one more that waits for a connection costs no more when thousands wait already") {
+TEST_CASE("one more operation that waits for a connection costs no more when thousands wait already") {
   Simulation simulation;
   simulation.ensemble().refuse_connections();
   const Client& client = simulation.client("a", {.session_timeout = 10s, .connection_timeout = 1h});
@@ -160,7 +160,7 @@ TEST_CASE("one more that waits for a connection costs no more when thousands wai
   CHECK(last < 3 * first);
 }
 
-TEST_CASE("a storm is over when its operations are: the turns that nobody waits for any more hold up nobody") {
+TEST_CASE("a storm ends with its operations, and turns that no operation waits for delay no other operation") {
   constexpr int crowd_size = 6'000;
   constexpr int rate = 50;
   Simulation simulation;
@@ -178,7 +178,7 @@ TEST_CASE("a storm is over when its operations are: the turns that nobody waits 
   };
   cut_once(crowd_size);
   crowd.run(1s);
-  // There are turns for a thousand or so before the deadline. To the others it is said at once, and what it was.
+  // About a thousand retries get a turn before the deadline. The others fail at once, with the original error.
   CHECK(crowd.ends.size() > crowd_size - 1'200);
   CHECK(crowd.ended.count(Error::timed_out) == 0);
   crowd.run(21s);
@@ -196,7 +196,7 @@ TEST_CASE("a storm is over when its operations are: the turns that nobody waits 
   CHECK(crowd.ends.back() - start < 2s);
 }
 
-TEST_CASE("the turn of a retry that is cancelled is the next one's") {
+TEST_CASE("the turn of a cancelled retry goes to the next retry") {
   constexpr int rate = 50;
   Simulation simulation;
   const Client& client = simulation.client(
@@ -220,7 +220,7 @@ TEST_CASE("the turn of a retry that is cancelled is the next one's") {
     crowd.run(100ms);
   };
   cut();
-  constexpr int others = 20;  // behind them
+  constexpr int others = 20;  // enqueued behind them
   simulation.ensemble().hold_all_replies();
   crowd.read(client, others);
   cut();
@@ -231,7 +231,7 @@ TEST_CASE("the turn of a retry that is cancelled is the next one's") {
   CHECK(crowd.done == others);
 }
 
-TEST_CASE("the turn of a retry that is cancelled while it waits for a slot is the next one's") {
+TEST_CASE("the turn of a retry that is cancelled while it waits for a slot goes to the next retry") {
   Simulation simulation;
   const Client& client = simulation.client(
       "a", {.session_timeout = 10s, .retry = RetryForever{1s}, .max_retries_per_second = 1, .reconnect_jitter = 0ms});

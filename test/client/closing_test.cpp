@@ -1,4 +1,4 @@
-// What is left of a client that is closed, or aborted, in each state of its connection.
+// What remains of a client that is closed, or aborted, in each state of its connection.
 #include "support/catch.hpp"
 
 #include <zklock/testing/simulation.hpp>
@@ -19,8 +19,8 @@ namespace {
 constexpr std::chrono::milliseconds timeout{10'000};
 constexpr Clock::duration longest = 5s;
 
-/// A client, and a node that lives as long as its session. Ticks are long, so that the servers keep a session for
-/// longer than its client does.
+/// A client, and a node that lives as long as its session. Ticks are long, so the servers keep a session for longer
+/// than its client does.
 struct Fixture {
   Simulation simulation{1, {.tick = 5s, .latency = 10ms}};
   ManualClock& clock = simulation.clock();
@@ -47,7 +47,7 @@ struct Fixture {
   }
 };
 
-/// Brings the client to a state in which nobody is let in.
+/// Brings the client to a state in which no server accepts connections.
 using Approach = void (*)(Fixture&);
 
 void never_connected(Fixture& fixture) {
@@ -66,7 +66,7 @@ void suspended(Fixture& fixture) {
   CHECK(fixture.client().state() == ConnectionState::suspended);
 }
 
-/// A server has taken the connection and says nothing.
+/// A server has accepted the connection and says nothing.
 void reconnecting(Fixture& fixture) {
   fixture.client();
   fixture.run(1s);
@@ -78,7 +78,7 @@ void reconnecting(Fixture& fixture) {
   fixture.ensemble.refuse_connections();
 }
 
-/// Its session is over by its own clock, and not yet at the servers.
+/// The session is over by the client's own clock, but not yet at the servers.
 void lost(Fixture& fixture) {
   suspended(fixture);
   while (fixture.client().state() == ConnectionState::suspended) fixture.run(10ms);
@@ -99,7 +99,7 @@ TEST_CASE("a client that is closed while it is connected leaves no node") {
   CHECK_FALSE(fixture.node_is_there());
 }
 
-TEST_CASE("a client that is closed before it is connected is closed at once, and has left nothing") {
+TEST_CASE("a client that is closed before it is connected is closed at once and leaves nothing") {
   Fixture fixture;
   never_connected(fixture);
   fixture.close();
@@ -110,8 +110,7 @@ TEST_CASE("a client that is closed before it is connected is closed at once, and
   CHECK(fixture.ensemble.sessions().empty());
 }
 
-TEST_CASE(
-    "a client that is closed without a connection looks for a server, and leaves no node if there is one in time") {
+TEST_CASE("a client closed without a connection looks for a server, and leaves no node if it finds one in time") {
   const Approach approach = GENERATE(Approach{suspended}, Approach{reconnecting}, Approach{lost});
   Fixture fixture;
   approach(fixture);
@@ -143,9 +142,7 @@ TEST_CASE("a client that is closed after a long search tries again at once") {
   CHECK(fixture.ensemble.sessions().empty());
 }
 
-TEST_CASE(
-    "a client that is closed and finds nobody is closed after five seconds, and its node stays for the session's "
-    "time") {
+TEST_CASE("a client closed without a server is closed after 5 s, and its node stays until the session ends") {
   const Approach approach = GENERATE(Approach{suspended}, Approach{reconnecting}, Approach{lost});
   Fixture fixture;
   approach(fixture);
@@ -176,8 +173,7 @@ TEST_CASE("a client that is aborted is closed at once in every state, and also w
   CHECK(fixture.node_is_there() == had_node);
 }
 
-TEST_CASE(
-    "a client that is closed without a connection finds the server that comes back, whatever pauses it has else") {
+TEST_CASE("a client closed without a connection finds a server that comes back, however long its pauses were") {
   const Clock::duration away = GENERATE(Clock::duration{50ms}, Clock::duration{4s});
   Simulation simulation{1, {.tick = 5s, .latency = 10ms}};
   const auto run = [&](Clock::duration wait) { simulation.clock().run_for(simulation.context(), wait); };
@@ -197,7 +193,7 @@ TEST_CASE(
   CHECK(simulation.ensemble().sessions().empty());
 }
 
-TEST_CASE("what is under way when a client is closed says whether it was sent") {
+TEST_CASE("an operation that is under way when its client is closed says whether it was sent") {
   Fixture fixture;
   Client& client = fixture.client();
   fixture.run(1s);

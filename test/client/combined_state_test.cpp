@@ -3,7 +3,7 @@
 
 using namespace zklock;
 
-TEST_CASE("the states of several sessions come to the worst of them") {
+TEST_CASE("the combined state of several sessions is the worst of their states") {
   using enum ConnectionState;
   const struct {
     std::vector<ConnectionState> each;
@@ -21,7 +21,7 @@ TEST_CASE("the states of several sessions come to the worst of them") {
       {{suspended, lost, connected}, true, lost},
       {{read_only, connected}, true, read_only},
       {{suspended, read_only}, true, suspended},
-      {{connecting, connected}, true, suspended},  // one of them has yet to come, the others were there already
+      {{connecting, connected}, true, suspended},  // one of them has yet to connect, the others were connected before
       {{lost, closed}, true, lost},
       {{closed, closed}, true, closed},
   };

@@ -1,8 +1,8 @@
-// What is said to those who wait for a connection, and how many may.
+// What operations that wait for a connection end with, and how many may wait.
 #include "support/catch.hpp"
 
-#include <zklock/recipes/inter_process_multi_lock.hpp>
-#include <zklock/recipes/inter_process_semaphore.hpp>
+#include <zklock/recipes/locks/inter_process_multi_lock.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore.hpp>
 #include <zklock/testing/simulation.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -45,7 +45,7 @@ class Fixture {
   std::shared_ptr<Ended> read(const Client& client) {
     return start([&](auto token) { client.async_get_data("/", std::move(token)); });
   }
-  /// The client's link is gone, and nobody gets in.
+  /// Cuts the client's link and refuses new connections.
   void cut_off() {
     ensemble.refuse_connections();
     ensemble.cut_all();
@@ -57,7 +57,7 @@ const ClientConfig config{.session_timeout = 30s, .connection_timeout = 15s, .op
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "what was not sent for want of a connection says so, and is definite") {
+TEST_CASE_METHOD(Fixture, "an operation not sent for lack of a connection says so, and its outcome is definite") {
   Client& client = simulation.client("a", config);
   run(1s);
   const Session session = client.session();
@@ -75,7 +75,7 @@ TEST_CASE_METHOD(Fixture, "what was not sent for want of a connection says so, a
   CHECK(of_client->at - start_of_wait == 15s);
 }
 
-TEST_CASE_METHOD(Fixture, "a deadline without a connection is not_connected, one in the queue is timed_out") {
+TEST_CASE_METHOD(Fixture, "a deadline ends as not_connected without a connection and as timed_out in the queue") {
   Client& holder = simulation.client("holder", config);
   Client& client = simulation.client("a", config);
   run(1s);
@@ -113,7 +113,7 @@ TEST_CASE_METHOD(Fixture, "a deadline without a connection is not_connected, one
   CHECK(in_queue->error == Error::timed_out);
 }
 
-TEST_CASE_METHOD(Fixture, "whoever cancels hears of that, also while there is no connection") {
+TEST_CASE_METHOD(Fixture, "a cancelled operation ends as cancelled also while there is no connection") {
   Client& client = simulation.client("a", config);
   run(1s);
   cut_off();
@@ -133,7 +133,7 @@ TEST_CASE_METHOD(Fixture, "whoever cancels hears of that, also while there is no
   CHECK(read->error == asio::error::operation_aborted);
 }
 
-TEST_CASE_METHOD(Fixture, "one try for a lock takes no longer than a connection may take, whatever is wrong") {
+TEST_CASE_METHOD(Fixture, "one try for a lock takes no longer than connection_timeout, whatever fails") {
   Client& client = simulation.client("a", {.session_timeout = 30s, .connection_timeout = 2s});
   run(1s);
   const bool known = GENERATE(true, false);
@@ -197,7 +197,7 @@ TEST_CASE_METHOD(Fixture, "a guaranteed delete that could not be sent goes on in
   CHECK(ensemble.nodes().size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "no more operations than max_outstanding are under way, and one more is not begun") {
+TEST_CASE_METHOD(Fixture, "at most max_outstanding operations are under way, and one more is not begun") {
   Client& client = simulation.client("a", {.session_timeout = 30s, .max_outstanding = 3});
   run(1s);
   const auto made = start([&](auto token) { client.async_create("/x", "", CreateOptions{}, std::move(token)); });
@@ -239,7 +239,7 @@ TEST_CASE_METHOD(Fixture, "the client says which servers it does not reach, and 
   CHECK(client.connection_trouble().find(" for 1.0 s") != std::string::npos);
 }
 
-TEST_CASE_METHOD(Fixture, "a jitter of any length is one") {
+TEST_CASE_METHOD(Fixture, "a jitter of any length is accepted") {
   const Client& client =
       simulation.client("a", {.session_timeout = 30s, .reconnect_jitter = std::chrono::milliseconds::max()});
   CHECK(Clock::duration{client.config().reconnect_jitter} >= 30s);

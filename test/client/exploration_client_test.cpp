@@ -12,15 +12,15 @@ namespace {
 
 ClientConfig patient() { return {.session_timeout = 10s, .retry = ExponentialBackoffRetry{20ms, 8}}; }
 
-/// A client that was closed may leave what it was about to clean up.
+/// A closed client may leave what it was about to clean up.
 bool is_open(Simulation& simulation, const std::string& name) {
   return simulation.client(name).state() != ConnectionState::closed;
 }
 
-/// Adds one to a number, by version; counts what it knows to have done, and what it may have done.
+/// Adds one to a number, with a version check. Counts the certain writes and the possible ones.
 struct Counter {
   int done = 0;
-  int in_doubt = 0;
+  int ambiguous = 0;
 };
 
 asio::awaitable<void> add(Simulation& simulation, std::string name, int times, Counter& counter) {
@@ -37,9 +37,9 @@ asio::awaitable<void> add(Simulation& simulation, std::string name, int times, C
           client.async_set_data("/counter", next, SetDataOptions{version}, std::move(token));
         });
     auto [error, stat] = co_await std::move(writing);
-    if (error == Error::bad_version) continue;  // the other one was quicker
+    if (error == Error::bad_version) continue;  // the other client was quicker
     if (error && outcome_of(error) == Outcome::not_applied) co_return;
-    error ? ++counter.in_doubt : ++counter.done;
+    error ? ++counter.ambiguous : ++counter.done;
     --times;
   }
 }
@@ -55,7 +55,7 @@ asio::awaitable<void> count_up(Simulation& simulation, Counter& counter) {
 
 }  // namespace
 
-TEST_CASE("a counter by versions counts every write once, whatever fails") {
+TEST_CASE("a counter that checks versions counts every write once, whatever fails") {
   test::check_exploration(
       [](Simulation& simulation) {
         const auto counter = std::make_shared<Counter>();
@@ -64,7 +64,7 @@ TEST_CASE("a counter by versions counts every write once, whatever fails") {
           for (const FakeNode& node : simulation.ensemble().nodes())
             if (node.path == "/counter") {
               const int value = std::stoi(node.data);
-              return counter->done <= value && value <= counter->done + counter->in_doubt;
+              return counter->done <= value && value <= counter->done + counter->ambiguous;
             }
           return true;
         });
@@ -72,7 +72,7 @@ TEST_CASE("a counter by versions counts every write once, whatever fails") {
       500);
 }
 
-TEST_CASE("a guaranteed remove is done in the end, whatever fails") {
+TEST_CASE("a guaranteed remove succeeds in the end, whatever fails") {
   test::check_exploration(
       [](Simulation& simulation) {
         simulation.actor([&simulation]() -> asio::awaitable<void> {

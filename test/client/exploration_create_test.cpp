@@ -1,4 +1,4 @@
-// Client::async_create under every fault at every step: with every shape of path, in every mode, beside nodes of others.
+// Client::async_create under every fault at every step: every shape of path, every mode, beside other clients' nodes.
 #include "support/catch.hpp"
 #include "support/exploration.hpp"
 
@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// What a create is asked for, and through which handle.
+/// The arguments of a create, and the handle that it is called on.
 struct Wish {
   std::string path;
   CreateOptions options;
@@ -24,14 +24,14 @@ struct Wish {
   [[nodiscard]] bool is_ephemeral() const { return zklock::is_ephemeral(options.node().mode); }
   /// The scenario waits for the end of nodes that do not stay for ever.
   [[nodiscard]] bool stays() const { return !is_ephemeral() && !has_ttl(options.node().mode); }
-  /// As the server has it.
+  /// The path as the server has it.
   [[nodiscard]] std::string root() const {
     return chroot + (name_space.empty() || name_space.starts_with('/') ? "" : "/") + name_space;
   }
   [[nodiscard]] std::string directory() const { return root() + path.substr(0, path.rfind('/')); }
 };
 
-/// What has come of it, for the end of the scenario.
+/// The outcome of the create, for the checks at the end of the scenario.
 struct Created {
   bool known = false;
   error_code error{};
@@ -46,10 +46,10 @@ std::vector<FakeNode> nodes_with(Simulation& simulation, std::string_view data) 
 
 std::vector<FakeNode> made_by_us(Simulation& simulation) { return nodes_with(simulation, "mine"); }
 
-/// A client that was closed may leave what it was about to clean up.
+/// A closed client may leave what it was about to clean up.
 bool is_open(Simulation& simulation) { return simulation.client("a").state() != ConnectionState::closed; }
 
-/// Made at the first call.
+/// The first call makes the client.
 Client& client_for(Simulation& simulation, const Wish& wish) {
   return simulation.client(
       "a", {.connect_string = wish.chroot, .session_timeout = 10s, .retry = ExponentialBackoffRetry{20ms, 8}});
@@ -63,11 +63,11 @@ asio::awaitable<void> create(Simulation& simulation, const Wish& wish, Created& 
   auto [error, result] = co_await std::move(creating);
   created = {true, error, wish.root() + result.path};
   if (wish.stays()) co_return;
-  if (error) {  // nobody but its session will delete a node that nobody has heard of
+  if (error) {  // no client knows the node: only the end of its session deletes it
     if (!wish.options.is_protected()) simulation.client("a").close();
     co_return;
   }
-  // Nothing may be left of it, so it is looked at now: there it is, unless its session has ended since.
+  // The node must not remain, so it is checked now: it exists, unless its session has ended since.
   const auto nodes = made_by_us(simulation);
   if (nodes.size() != 1 || nodes[0].path != created.path)
     if (simulation.ensemble().is_alive(result.stat.ephemeral_owner)) simulation.fail("the node is not there");
@@ -77,7 +77,7 @@ asio::awaitable<void> create(Simulation& simulation, const Wish& wish, Created& 
   co_await std::move(removing);
 }
 
-/// Success: that node and no other. Failure: none, unless the client was closed before it could clean up.
+/// Success: that node and no other. Failure: no node, unless the client was closed before it could clean up.
 bool all_or_nothing(Simulation& simulation, const Wish& wish, const Created& created) {
   const auto nodes = made_by_us(simulation);
   if (!created.known) return false;
@@ -86,7 +86,7 @@ bool all_or_nothing(Simulation& simulation, const Wish& wish, const Created& cre
   return nodes.size() == 1 && nodes[0].path == created.path;
 }
 
-/// Success: that node. A definite failure: none.
+/// Success: that node. A definite failure: no node.
 bool no_lie(Simulation& simulation, const Wish& wish, const Created& created) {
   const auto nodes = made_by_us(simulation);
   if (!wish.stays()) return nodes.empty();
@@ -113,7 +113,7 @@ TEST_CASE("a protected create makes one node or none, whatever fails") {
   }
 }
 
-TEST_CASE("a plain create does not lie about what it has done, whatever fails") {
+TEST_CASE("a plain create never misreports what it has done, whatever fails") {
   for (const CreateMode mode : {CreateMode::persistent, CreateMode::persistent_sequential}) {
     const Wish wish{"/jobs/n-", CreateOptions{mode}.creating_parents()};
     test::check_exploration([&](Simulation& simulation) { explore_creation(simulation, wish); }, 400);
@@ -130,7 +130,7 @@ constexpr std::array modes{persistent, ephemeral,      persistent_sequential,   
 constexpr std::array<std::string_view, 6> shapes{"/n-", "/", "/jobs/n-", "/jobs/", "/jobs/deep/n-", "/jobs/deep/"};
 constexpr std::array<std::array<std::string_view, 2>, 4> roots{{{"", ""}, {"", "app"}, {"/zoo", ""}, {"/zoo", "a/b"}}};
 
-/// Names that ours begin with, end with, and have nothing to do with.
+/// Names that are a prefix of the client's own node's name, a suffix of it, or unrelated to it.
 constexpr std::array<std::string_view, 4> names_of_others{"order-4711", "0000004711", "n-0000004711",
                                                           "_c_00000000-0000-4000-8000-000000000000-n-0000000007"};
 
@@ -145,7 +145,7 @@ Wish wish_for(std::size_t shape, std::size_t mode, bool with_protection) {
   return wish;
 }
 
-/// Something of somebody else's in the directory where ours is to be, and on the way there.
+/// Nodes of another client in the directory of the client's own node, and the nodes on the way to it.
 Transaction nodes_of_others(const std::string& directory) {
   Transaction transaction;
   for (auto slash = directory.find('/', 1); !directory.empty(); slash = directory.find('/', slash + 1)) {
@@ -198,6 +198,8 @@ void check_beside_others(bool with_protection) {
 
 }  // namespace
 
-TEST_CASE("a protected create of any path touches nobody else's node, whatever fails") { check_beside_others(true); }
+TEST_CASE("a protected create of any path touches no other client's node, whatever fails") {
+  check_beside_others(true);
+}
 
-TEST_CASE("a plain create of any path touches nobody else's node, whatever fails") { check_beside_others(false); }
+TEST_CASE("a plain create of any path touches no other client's node, whatever fails") { check_beside_others(false); }

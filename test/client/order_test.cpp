@@ -1,4 +1,4 @@
-// What comes all at once, or in an order that nobody expects. The numbers are those of docs/faults.md.
+// Events that arrive at once, or in an unexpected order. The numbers are those of docs/faults.md.
 #include "runtime.hpp"
 #include "session_keeper.hpp"
 #include "support/catch.hpp"
@@ -15,7 +15,7 @@ using namespace zklock;
 using namespace zklock::testing;
 using namespace std::chrono_literals;
 
-TEST_CASE("a wake-up that comes together with the answer that has set the watch is not lost") {  // 18
+TEST_CASE("a watch event that arrives together with the reply that sets its watch is not lost") {  // [F18]
   Simulation simulation{1, {.latency = 1ms}};
   FakeEnsemble& ensemble = simulation.ensemble();
   const auto run = [&](Clock::duration wait) { simulation.clock().run_for(simulation.context(), wait); };
@@ -24,7 +24,7 @@ TEST_CASE("a wake-up that comes together with the answer that has set the watch 
   client.session().async_create("/holder", "", CreateMode::persistent, [](error_code, const CreateResult&) {});
   run(1s);
 
-  // As soon as the watch on the node is set the node goes: answer and event arrive in one packet.
+  // The node is deleted as soon as the watch on it is set: reply and event arrive in one packet.
   int watches_set = 0;
   ensemble.on_call([&](const FakeCall& call) {
     if (call.applied && call.operation == "get_children" && ++watches_set == 1)
@@ -38,7 +38,7 @@ TEST_CASE("a wake-up that comes together with the answer that has set the watch 
   run(1s);
   CHECK(watches_set == 1);
 
-  // Nobody has waited until now.
+  // No waiter has waited until now.
   std::optional<WatchEvent> seen;
   watch.async_wait(asio::bind_executor(simulation.executor(), [&](error_code error, const WatchEvent& event) {
     if (!error) seen = event;
@@ -48,7 +48,7 @@ TEST_CASE("a wake-up that comes together with the answer that has set the watch 
   CHECK(seen->type == WatchEventType::node_deleted);
 }
 
-TEST_CASE("who is told of a state finds it, in the client and in its session") {  // 41
+TEST_CASE("a listener that is told of a state finds it in the client and in its session") {  // [F41]
   using enum ConnectionState;
   struct Told {
     ConnectionState state;
@@ -80,7 +80,7 @@ TEST_CASE("who is told of a state finds it, in the client and in its session") {
                                    {suspended, suspended, SessionState::suspended},
                                    {reconnected, reconnected, SessionState::connected},
                                    {suspended, suspended, SessionState::suspended},
-                                   {lost, lost, SessionState::connecting},  // the next one
+                                   {lost, lost, SessionState::connecting},  // the next session
                                    {reconnected, reconnected, SessionState::connected},
                                    {closed, closed, SessionState::closed}};
   REQUIRE(told.size() == expected.size());

@@ -18,13 +18,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Its operations fail soon, for want of a server.
+/// Makes a client whose operations fail soon, for lack of a server.
 Client make_client() {
   return Client{
       {.connect_string = "127.0.0.1:1", .connection_timeout = 1ms, .retry = RetryNTimes{0, 1ms}, .max_outstanding = 1}};
 }
 
-/// Reads whose handlers run on an executor, each begun by the handler of the one before.
+/// Reads whose handlers run on an executor. The handler of each read begins the next one.
 template <class Executor>
 class Chain {
  public:
@@ -62,7 +62,7 @@ TEST_CASE("an operation's place is free when its handler is called on the client
 }
 
 TEST_CASE("an operation's place is free when its handler runs elsewhere, before the client's thread goes on") {
-  asio::io_context context;  // its thread may still be inside a post when the client goes
+  asio::io_context context;  // its thread may still be inside a post when the client is destroyed
   const auto work = asio::make_work_guard(context);
   std::atomic<int> lingering{0};
   const Client client = make_client();

@@ -28,7 +28,7 @@ struct Fixture {
   FakeNames names{};
   Log log{};
   std::vector<ServerList::Addresses> published{};
-  bool published_too_early = false;  // while a thread that looks names up was still inside the executor
+  bool published_too_early = false;  // while a look-up thread was still inside the executor
   std::shared_ptr<ServerList> list = make(context.get_executor());
 
   ~Fixture() { list->close(); }
@@ -39,7 +39,7 @@ struct Fixture {
       published.push_back(addresses);
     });
   }
-  /// The look-ups have threads of their own, which the clock does not know.
+  /// The look-ups have threads of their own, which the clock does not control.
   bool eventually(const std::function<bool()>& holds) {
     const auto limit = std::chrono::steady_clock::now() + 20s;
     while (!holds() && std::chrono::steady_clock::now() < limit) {
@@ -55,7 +55,7 @@ const std::string name = "zoo.test";
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "a name's answer is heard after the thread that brings it has let go of the executor") {
+TEST_CASE_METHOD(Fixture, "the addresses of a name are published after the look-up thread has left the executor") {
   list->close();
   list = make(LingeringExecutor{context, lingering});
   names.set(name, {"10.0.0.1"});
@@ -64,13 +64,12 @@ TEST_CASE_METHOD(Fixture, "a name's answer is heard after the thread that brings
   CHECK_FALSE(published_too_early);
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "new servers whose names cannot be looked up at first are found later, whoever is connected") {
+TEST_CASE_METHOD(Fixture, "new servers whose names cannot be looked up at first are found later, connected or not") {
   list->set({{"10.0.0.1", 2181}});
-  list->rest();
+  list->stop_refresh();
   list->set({{name, 2181}});
   REQUIRE(eventually([&] { return log.count("none of the servers' names can be looked up") == 1; }));
-  list->rest();
+  list->stop_refresh();
   clock.advance(1s);
   REQUIRE(eventually([&] { return log.count("none of the servers' names can be looked up") == 2; }));
   names.set(name, {"10.0.0.2"});

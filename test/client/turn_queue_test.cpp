@@ -12,7 +12,7 @@ namespace {
 
 constexpr Clock::time_point start{1h};
 
-/// What happens at a time: "a" comes, "-a" leaves, "=a" gets a turn, "=" nobody does, "<" gives the last turn back.
+/// What happens at a time: "a" enters, "-a" leaves, "=a" gets a turn, "=" no entry does, "<" gives the last turn back.
 struct Step {
   Clock::duration at;
   std::string what;
@@ -49,7 +49,7 @@ const Case cases[] = {
       {1h, "=c"},
       {1h, "=d"},
       {1h, "="}}},
-    {"whoever leaves takes no turn: the next one has it",
+    {"a waiter that leaves takes no turn: the next waiter has it",
      {{0ms, "a"},
       {0ms, "b"},
       {0ms, "c"},
@@ -87,7 +87,7 @@ const Case cases[] = {
 
 }  // namespace
 
-TEST_CASE("turns are taken when they come, in the order of the queue") {
+TEST_CASE("turns are taken when they are due, in the order of the queue") {
   for (const Case& each : cases) {
     CAPTURE(each.title);
     TurnQueue<std::string> queue{100ms, 3};
@@ -115,7 +115,7 @@ TEST_CASE("turns are taken when they come, in the order of the queue") {
   }
 }
 
-TEST_CASE("a newcomer knows when its turn comes, and it comes then") {
+TEST_CASE("a newcomer's turn comes when the queue has predicted it") {
   TurnQueue<int> queue{10ms, 100};
   std::vector<Clock::time_point> foretold;
   for (int i = 0; i < 1'000; ++i) {

@@ -1,5 +1,6 @@
-# Is zklock usable as its README says? Builds the README's program as a user would, runs it, looks at what it was
-# compiled with. Usage (test/CMakeLists.txt): cmake -DHOW=installed|subdirectory -D... -P consumer.cmake
+# Checks that zklock is usable as its README says. Builds the README's program as a user would, runs it, and looks at
+# the flags that it was compiled with.
+# Usage (test/CMakeLists.txt): cmake -DHOW=installed|subdirectory -D... -P consumer.cmake
 #
 #   installed      the README's own CMakeLists.txt, on this build tree installed into a prefix of its own
 #   subdirectory   zklock compiled as a part of the user's project
@@ -19,6 +20,9 @@ set(settings "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_BUILD_TYPE=${BUILD_
 if(HOW STREQUAL "installed")
   extract_from_readme(cmake "${WORK_DIR}/source/CMakeLists.txt")
   set(project "${WORK_DIR}/source")
+  configure_file("${SOURCE_DIR}/test/consumer/audited.cpp" "${WORK_DIR}/source/audited.cpp" COPYONLY)
+  file(APPEND "${WORK_DIR}/source/CMakeLists.txt"
+    "add_executable(audited audited.cpp)\ntarget_link_libraries(audited PRIVATE zklock::audit)\n")
   run("${CMAKE_COMMAND}" --install "${BINARY_DIR}" --config "${BUILD_TYPE}" --prefix "${WORK_DIR}/prefix")
   list(APPEND settings "-DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix")
 else()
@@ -28,8 +32,12 @@ endif()
 
 run("${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${project}" -B "${WORK_DIR}/build" ${settings})
 run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build" --target shop)
+if(HOW STREQUAL "installed")
+  run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build" --target audited)
+  run("${WORK_DIR}/build/audited" "${WORK_DIR}/audit.json")
+endif()
 
-# Nothing of ours may reach the user's compiler: no flag, and no path of this tree's private headers.
+# Nothing of zklock's own build may reach the user's compiler: no flag, and no path of this tree's private headers.
 file(READ "${WORK_DIR}/build/compile_commands.json" commands)
 string(JSON entries LENGTH "${commands}")
 math(EXPR last "${entries} - 1")
@@ -74,4 +82,23 @@ execute_process(COMMAND "${WITH_SERVER}" "${WORK_DIR}/build/shop" OUTPUT_VARIABL
   ECHO_ERROR_VARIABLE COMMAND_ERROR_IS_FATAL ANY)
 if(NOT output MATCHES "token [1-9][0-9]*\n")
   message(FATAL_ERROR "the README's program did not print a fencing token")
+endif()
+
+# A component that needs more than zklock itself is there only for those who name it.
+if(HOW STREQUAL "installed" AND METRICS)
+  set(metered "${WORK_DIR}/metered")
+  run("${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${SOURCE_DIR}/test/consumer/metrics" -B "${metered}" ${settings})
+  run("${CMAKE_COMMAND}" --build "${metered}")
+  execute_process(COMMAND "${metered}/metered" OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT text MATCHES "zklock_build_info{version=\"[0-9.]+\"} 1\n")
+    message(FATAL_ERROR "the program with metrics has printed none: ${text}")
+  endif()
+  execute_process(COMMAND ldd "${metered}/metered" OUTPUT_VARIABLE libraries COMMAND_ERROR_IS_FATAL ANY)
+  if(libraries MATCHES "prometheus|civetweb|curl")
+    message(FATAL_ERROR "the program with metrics needs more than zklock: ${libraries}")
+  endif()
+  file(STRINGS "${WORK_DIR}/build/CMakeCache.txt" without REGEX "PrometheusCpp")
+  if(without)
+    message(FATAL_ERROR "a program without metrics has looked for prometheus-cpp: ${without}")
+  endif()
 endif()

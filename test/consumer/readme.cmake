@@ -1,4 +1,4 @@
-# Takes the examples out of README.md, so that what it shows is what we test.
+# Takes the examples out of README.md, so that the tested code is what it shows.
 
 # Writes the first fenced block of README.md in `language` to `file`.
 function(extract_from_readme language file)
@@ -9,7 +9,7 @@ function(extract_from_readme language file)
     message(FATAL_ERROR "README.md shows no block of ${language}")
   endif()
   string(SUBSTRING "${text}" ${begin} -1 text)
-  string(FIND "${text}" "\n" first_line_end)  # the one before the fence
+  string(FIND "${text}" "\n" first_line_end)  # the newline before the fence
   math(EXPR after_it "${first_line_end} + 1")
   string(SUBSTRING "${text}" ${after_it} -1 text)
   string(FIND "${text}" "\n" fence_end)

@@ -28,7 +28,7 @@ std::vector<std::string> tried_by(std::vector<std::string> list, std::mt19937& r
   return tried;
 }
 
-/// Within a share of what is expected.
+/// Whether a value is within a share of the expected one.
 bool is_near(double value, double expected, double share) { return std::abs(value - expected) <= expected * share; }
 
 }  // namespace
@@ -46,12 +46,12 @@ TEST_CASE("a list of servers has an odd number of addresses, and no server is mi
   }
 }
 
-TEST_CASE("each server is the first of as many clients as any other, and the next of as many when it is gone") {
+TEST_CASE("each server is the first choice of equally many clients, and equally often the next one") {
   constexpr int clients = 60'000;
   for (const std::size_t count : {1U, 2U, 3U, 4U, 5U, 6U, 8U}) {
     std::mt19937 random{42};
     std::map<std::string, int> first;
-    std::map<std::string, int> successors;  // of those whose first was 10.0.0.1
+    std::map<std::string, int> successors;  // of the clients whose first server was 10.0.0.1
     for (int i = 0; i < clients; ++i) {
       const auto tried = tried_by(odd_list(some_servers(count), random()), random, 2 * count + 1);
       ++first[tried[0]];
@@ -67,7 +67,7 @@ TEST_CASE("each server is the first of as many clients as any other, and the nex
   }
 }
 
-TEST_CASE("the first attempt after a lost connection comes after a random time, later ones after longer ones") {
+TEST_CASE("the first attempt after a lost connection waits a random time, and later attempts wait longer") {
   struct Case {
     int failures;
     Clock::duration jitter;
@@ -98,7 +98,7 @@ TEST_CASE("the first attempt after a lost connection comes after a random time, 
   }
 }
 
-TEST_CASE("a server may take twice as long after each round in which all were too slow") {
+TEST_CASE("the time limit of a server doubles after each round in which all servers were too slow") {
   HandshakeLimit handshake;
   constexpr auto timeout = 6s;
   constexpr auto overdue = HandshakeLimit::Failure::overdue;
@@ -110,7 +110,7 @@ TEST_CASE("a server may take twice as long after each round in which all were to
   CHECK(handshake.limit(timeout, 5) == 600ms);
   CHECK(handshake.limit(timeout, 1) == 3s);
   CHECK(handshake.limit(timeout, 0) == 3s);
-  CHECK(round({overdue, overdue, overdue, overdue}) == 600ms);  // one has not been asked yet
+  CHECK(round({overdue, overdue, overdue, overdue}) == 600ms);  // one server has not been asked yet
   CHECK(round({overdue}) == 1'200ms);
   CHECK(round({refused, refused, refused, refused, refused}) == 1'200ms);  // more time would not help
   CHECK(round({refused, overdue, refused, refused, refused}) == 2'400ms);

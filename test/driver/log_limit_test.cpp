@@ -14,7 +14,7 @@ namespace {
 
 Clock::time_point at(Clock::duration since) { return Clock::time_point{} + 1h + since; }
 
-/// How many lines a minute lets through, of one every `pause`.
+/// How many log lines pass in a minute with one line every `pause`.
 int lines_of_a_minute(LogLimit& limit, Clock::duration begin, Clock::duration pause) {
   int written = 0;
   for (Clock::duration now = begin; now < begin + 60s; now += pause)
@@ -24,7 +24,7 @@ int lines_of_a_minute(LogLimit& limit, Clock::duration begin, Clock::duration pa
 
 }  // namespace
 
-TEST_CASE("of a flood of lines a few are written at once, then one in a while, with the number held back") {
+TEST_CASE("of a flood of log lines a few are written at once, then one now and then with the number held back") {
   LogLimit limit;
   for (int i = 0; i < LogLimit::at_once; ++i) CHECK(limit.admit(at(0s)) == 0U);
   for (int i = 0; i < 7; ++i) CHECK(limit.admit(at(1s)) == std::nullopt);
@@ -39,7 +39,7 @@ TEST_CASE("of a flood of lines a few are written at once, then one in a while, w
   CHECK(lines_of_a_minute(outage, 60s, 125ms) == 6);
 }
 
-TEST_CASE("lines that come one by one are all written, and a long silence allows no more than a few at once") {
+TEST_CASE("log lines that come one by one are all written, and a long silence allows only a few at once") {
   LogLimit limit;
   CHECK(lines_of_a_minute(limit, 0s, LogLimit::interval) == 6);
   CHECK(limit.take_held_back() == 0);
@@ -50,7 +50,7 @@ TEST_CASE("lines that come one by one are all written, and a long silence allows
   CHECK(limit.take_held_back() == 100 - LogLimit::at_once);
 }
 
-TEST_CASE("the C client's own time, process and thread are cut off its lines") {
+TEST_CASE("the C client's own time, process and thread are cut off its log lines") {
   const std::string message = "ZOO_ERROR@handle_socket_error_msg@2028: Socket [127.0.0.1:2181] zk retcode=-4";
   CHECK(without_stamp("2026-11-22 15:20:34,123:4711(0x7f0000000000):" + message) == message);
   CHECK(without_stamp("2026-11-22 15:20:34,123:4711:" + message) == message);

@@ -1,4 +1,4 @@
-// Waiting on a socket that somebody else opens and closes.
+// Waiting on a socket that other code opens and closes.
 #include "readiness.hpp"
 
 #include "support/catch.hpp"
@@ -31,12 +31,12 @@ struct Connection {
   void say_something() const { CHECK(::write(ends[1], "x", 1) == 1); }
 };
 
-/// What was opened as `from` is from now on `number`, and what that was is closed.
+/// Gives the descriptor `from` the number `number`; the descriptor that had this number is closed.
 void take_number(int from, int number) { REQUIRE(::dup2(from, number) == number); }
 
 }  // namespace
 
-TEST_CASE("a socket whose number is another one's by now is not waited on, and that other one is left alone") {
+TEST_CASE("a socket number that now belongs to another socket is not waited on, and that socket is left alone") {
   asio::io_context context;
   int heard = 0;
   SocketReadiness readiness{context.get_executor(), [&heard](int bits) { heard |= bits; }};

@@ -36,21 +36,21 @@ TEST_CASE("the size of a frame is that of zookeeper.jute's records") {
   for (const auto& [request, expected] : cases) {
     CAPTURE(to_string(request.operation));
     CHECK(frame_size(request) == expected);
-    CHECK_FALSE(find_fault(request, expected));
-    CHECK(find_fault(request, expected - 1) == Error::payload_too_large);
+    CHECK_FALSE(validate_request(request, expected));
+    CHECK(validate_request(request, expected - 1) == Error::payload_too_large);
   }
 }
 
-TEST_CASE("what is refused before it is sent, and why") {
+TEST_CASE("a request that cannot be sent is refused before, with the reason") {
   const std::size_t room = 1'048'575;
-  CHECK(find_fault({.operation = Operation::sync, .path = "a"}, room) == Error::invalid_path);
-  CHECK(find_fault(create(CreateMode::persistent, 1s), room) == Error::invalid_create_mode);
-  CHECK(find_fault(create(CreateMode::persistent_ttl), room) == Error::invalid_create_mode);
-  CHECK(find_fault(create(CreateMode::persistent_ttl, -1s), room) == Error::invalid_timeout);
-  CHECK(find_fault(create(CreateMode::persistent_ttl, 24h * 365 * 40), room) == Error::invalid_timeout);
-  CHECK(find_fault({.operation = Operation::create, .path = "/a"}, room) == Error::invalid_acl);
-  CHECK(find_fault({.operation = Operation::multi}, room) == Error::invalid_transaction);
-  CHECK(find_fault_in_part(create(CreateMode::container)) == Error::invalid_create_mode);
-  CHECK(find_fault_in_part(create(CreateMode::persistent_ttl, 1s)) == Error::invalid_create_mode);
-  CHECK_FALSE(find_fault_in_part(create(CreateMode::ephemeral_sequential)));
+  CHECK(validate_request({.operation = Operation::sync, .path = "a"}, room) == Error::invalid_path);
+  CHECK(validate_request(create(CreateMode::persistent, 1s), room) == Error::invalid_create_mode);
+  CHECK(validate_request(create(CreateMode::persistent_ttl), room) == Error::invalid_create_mode);
+  CHECK(validate_request(create(CreateMode::persistent_ttl, -1s), room) == Error::invalid_timeout);
+  CHECK(validate_request(create(CreateMode::persistent_ttl, 24h * 365 * 40), room) == Error::invalid_timeout);
+  CHECK(validate_request({.operation = Operation::create, .path = "/a"}, room) == Error::invalid_acl);
+  CHECK(validate_request({.operation = Operation::multi}, room) == Error::invalid_transaction);
+  CHECK(validate_part(create(CreateMode::container)) == Error::invalid_create_mode);
+  CHECK(validate_part(create(CreateMode::persistent_ttl, 1s)) == Error::invalid_create_mode);
+  CHECK_FALSE(validate_part(create(CreateMode::ephemeral_sequential)));
 }

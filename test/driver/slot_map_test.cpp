@@ -1,5 +1,5 @@
-// Ids that outlive what they name.
-#include "registry.hpp"
+// Ids that outlive their entries.
+#include "slot_map.hpp"
 
 #include "support/catch.hpp"
 
@@ -7,10 +7,10 @@
 #include <random>
 #include <string>
 
-using zklock::Registry;
+using zklock::SlotMap;
 
-TEST_CASE("an id finds its entry until that is taken, and nothing afterwards") {
-  Registry<std::string> registry;
+TEST_CASE("an id finds its entry until the entry is taken, and nothing afterwards") {
+  SlotMap<std::string> registry;
   const auto a = registry.add("a");
   const auto b = registry.add("b");
   CHECK(a != 0);
@@ -27,9 +27,9 @@ TEST_CASE("an id finds its entry until that is taken, and nothing afterwards") {
   CHECK_FALSE(registry.find(UINT64_MAX));
 }
 
-TEST_CASE("it agrees with a map, whatever is added and taken") {
-  Registry<int> registry;
-  std::map<Registry<int>::Id, int> model;
+TEST_CASE("a slot map agrees with a map, whatever is added and taken") {
+  SlotMap<int> registry;
+  std::map<SlotMap<int>::Id, int> model;
   std::mt19937 random{3};
   for (int i = 0; i < 20'000; ++i) {
     if (model.empty() || random() % 2) {

@@ -1,4 +1,4 @@
-// Who waits on which watch.
+// Which waiters wait on which watch.
 #include "watch_table.hpp"
 
 #include "support/catch.hpp"
@@ -15,7 +15,7 @@ std::shared_ptr<WatchSink> waiter() { return std::make_shared<Nobody>(); }
 
 }  // namespace
 
-TEST_CASE("all who wait on one place share an entry, which fires once for each") {
+TEST_CASE("all waiters on one place share an entry, which fires once for each of them") {
   WatchTable table{1'000};
   const auto one = waiter();
   const auto two = waiter();
@@ -29,7 +29,7 @@ TEST_CASE("all who wait on one place share an entry, which fires once for each")
   CHECK_FALSE(table.in_use({WatchKind::children, "/a"}));
 }
 
-TEST_CASE("the last to give up is told to remove the watch, the others are not") {
+TEST_CASE("the last waiter to give up is told to remove the watch, the others are not") {
   WatchTable table{1'000};
   const auto one = waiter();
   const auto two = waiter();
@@ -43,7 +43,7 @@ TEST_CASE("the last to give up is told to remove the watch, the others are not")
   CHECK(table.end(id) == WatchTable::Place{WatchKind::children, "/a"});
 }
 
-TEST_CASE("a read under way keeps the entry: its reply sets the watch again") {
+TEST_CASE("a read that is under way keeps the entry, since its reply sets the watch again") {
   WatchTable table{1'000};
   const auto one = waiter();
   const auto id = table.begin(WatchKind::data, "/a");
@@ -51,7 +51,7 @@ TEST_CASE("a read under way keeps the entry: its reply sets the watch again") {
   static_cast<void>(table.begin(WatchKind::data, "/a"));
   SECTION("when the others give up") { CHECK_FALSE(table.forget(*one)); }
   SECTION("when it fires") { CHECK(table.fire(id).size() == 1); }
-  CHECK(table.finish(id, true, nullptr));  // nobody wants it: to be removed
+  CHECK(table.finish(id, true, nullptr));  // no waiter wants it: the watch is to be removed
   CHECK(table.unused(id));
   CHECK(table.end(id));
 }
@@ -64,7 +64,7 @@ TEST_CASE("a read that failed leaves nothing to remove") {
   CHECK_FALSE(table.in_use({WatchKind::data, "/a"}));
 }
 
-TEST_CASE("the end of the session reaches everybody once") {
+TEST_CASE("the end of the session reaches every waiter once") {
   WatchTable table{1'000};
   const auto one = waiter();
   const auto two = waiter();
@@ -75,7 +75,7 @@ TEST_CASE("the end of the session reaches everybody once") {
   CHECK_FALSE(table.forget(*one));
 }
 
-TEST_CASE("more watches than may be sent at once have no room, one more on the same place has") {
+TEST_CASE("no new place is watched beyond the limit of one message, but further watches on the same place are") {
   WatchTable table{30};
   const auto id = table.begin(WatchKind::data, "/ten-bytes");  // and 4 for its length
   static_cast<void>(table.begin(WatchKind::children, "/ten-bytes"));

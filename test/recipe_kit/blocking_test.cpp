@@ -1,8 +1,8 @@
-// A caller that waits for an operation, and may leave before it has ended.
-#include "clock_hand.hpp"
+// A caller that waits for an operation, and may return before the operation has ended.
+#include "clock_control.hpp"
 #include "support/catch.hpp"
 
-#include <zklock/detail/blocking.hpp>
+#include <zklock/recipe_kit/blocking.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/io_context.hpp>
@@ -17,7 +17,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// What an operation gives, which is to be given back.
+/// A result of an operation, which has to be given back.
 struct Loan {
   explicit Loan(int& out_now) : out{&out_now} { ++*out; }
   Loan(Loan&& other) noexcept : out{std::exchange(other.out, nullptr)} {}
@@ -32,7 +32,7 @@ Clock::duration since(Clock::time_point begin) { return Clock::now() - begin; }
 
 }  // namespace
 
-TEST_CASE("a caller leaves at its deadline, whoever runs the executor or not, and what comes later is given back") {
+TEST_CASE("a caller returns at its deadline even if no thread runs the executor, and gives a later result back") {
   asio::io_context never_run;
   std::function<void(int&)> complete;
   bool cancelled = false;
@@ -53,7 +53,7 @@ TEST_CASE("a caller leaves at its deadline, whoever runs the executor or not, an
   CHECK(out == 0);
 }
 
-TEST_CASE("a caller has the outcome that comes before its deadline, or soon after") {
+TEST_CASE("a caller gets an outcome that comes before its deadline or soon after") {
   asio::io_context context;
   std::jthread thread;
   int out = 0;
@@ -72,7 +72,7 @@ TEST_CASE("a caller has the outcome that comes before its deadline, or soon afte
   CHECK(out == 0);
 }
 
-TEST_CASE("a deadline long past is one") {
+TEST_CASE("a deadline that is long past ends the wait") {
   asio::io_context never_run;
   const auto begin = Clock::now();
   const Deadline deadline = GENERATE(Deadline{Clock::now() - 1h}, Deadline{Clock::time_point::min()});
@@ -81,18 +81,18 @@ TEST_CASE("a deadline long past is one") {
   CHECK(since(begin) < 10s);
 }
 
-TEST_CASE("a caller's time passes also while the machine is suspended") {
-  using detail::ClockHand;
+TEST_CASE("a caller's time also passes while the machine is suspended") {
+  using detail::ClockControl;
   const auto begin = std::chrono::steady_clock::now();
   const auto now = Clock::now();
   asio::io_context context;
   asio::steady_timer asleep{context, 50ms};
-  asleep.async_wait([&](error_code) { ClockHand::set((now + 1h).time_since_epoch().count()); });
-  ClockHand::set(now.time_since_epoch().count());
+  asleep.async_wait([&](error_code) { ClockControl::set((now + 1h).time_since_epoch().count()); });
+  ClockControl::set(now.time_since_epoch().count());
   asio::io_context never_run;
   const std::jthread machine{[&] { context.run(); }};
   const auto outcome = detail::block_until<>(after(30s), Error::timed_out, never_run.get_executor(), [](auto) {});
-  ClockHand::let_go();
+  ClockControl::release();
   CHECK(outcome.error == Error::timed_out);
   CHECK(std::chrono::steady_clock::now() - begin < 20s);
 }

@@ -1,7 +1,7 @@
-// What Asio's adapters ask of an operation that is not begun yet.
+// What Asio's adapters ask of an operation that has not begun yet.
 #include "support/catch.hpp"
 
-#include <zklock/detail/operation.hpp>
+#include <zklock/detail/initiate.hpp>
 
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/io_context.hpp>
@@ -13,7 +13,7 @@ using namespace zklock;
 
 namespace {
 
-/// Can start no thread any more.
+/// A process that can start no more threads.
 struct Exhausted {
   asio::io_context serial{};
 };

@@ -23,8 +23,8 @@ inline asio::awaitable<void> pause(std::chrono::milliseconds wait) {
   co_await timer.async_wait(asio::as_tuple(asio::deferred));
 }
 
-/// A moment after a client's last operation is done, nothing of it is watched any more. A moment that the process
-/// oversleeps is none: what is under way then is still under way afterwards.
+/// A moment after its last operation has ended, a client watches nothing any more. A moment that the process oversleeps
+/// does not count: what is under way then is still under way afterwards.
 inline bool idle_clients_watch_nothing(testing::Simulation& simulation) {
   constexpr Clock::duration a_moment = std::chrono::milliseconds{50};
   if (Clock::now() <= simulation.woke() + a_moment) return true;
@@ -41,8 +41,8 @@ inline bool idle_clients_watch_nothing(testing::Simulation& simulation) {
   return true;
 }
 
-/// ZKLOCK_EXPLORE_SEED in the environment draws other pairs, and ZKLOCK_EXPLORE_PAIRS so many of them;
-/// ZKLOCK_EXPLORE_STRIDE=n is for when there is little time: one of n single faults, and of n pairs.
+/// In the environment, ZKLOCK_EXPLORE_SEED draws other pairs, and ZKLOCK_EXPLORE_PAIRS sets their number.
+/// ZKLOCK_EXPLORE_STRIDE=n is for runs with little time: it takes one of n single faults, and one of n pairs.
 inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   const char* value = std::getenv(name);
   return value ? std::strtoull(value, nullptr, 10) : otherwise;

@@ -1,4 +1,4 @@
-// An executor that takes its time.
+// An executor whose posts take their time.
 #pragma once
 
 #include <boost/asio/execution/blocking.hpp>
@@ -15,8 +15,8 @@
 
 namespace zklock::test {
 
-/// That of an io_context, seen by a thread that loses its processor in the middle of a post: what it has posted has run
-/// by the time it goes on, unless that takes long.
+/// The executor of an io_context, as a thread uses it that loses its processor in the middle of a post: the posted
+/// function has run by the time the post returns, unless it takes long.
 class LingeringExecutor {
  public:
   using Blocking = boost::asio::execution::blocking_t;

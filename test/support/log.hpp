@@ -1,4 +1,4 @@
-// A log to look at.
+// A log that a test can inspect.
 #pragma once
 
 #include <spdlog/sinks/base_sink.h>
@@ -20,7 +20,7 @@ struct LogLine {
   [[nodiscard]] bool has(std::string_view part) const { return text.find(part) != std::string::npos; }
 };
 
-/// Keeps what is written. Threads: any.
+/// Keeps the lines that are written. Threads: any.
 class Log {
  public:
   explicit Log(spdlog::level::level_enum level = spdlog::level::debug)
@@ -30,7 +30,7 @@ class Log {
 
   [[nodiscard]] const std::shared_ptr<spdlog::logger>& logger() const { return logger_; }
   [[nodiscard]] std::vector<LogLine> lines() const { return sink_->lines(); }
-  /// Those that have each of the parts.
+  /// The lines that have each of the parts.
   [[nodiscard]] std::vector<LogLine> with(const std::vector<std::string>& parts) const {
     auto found = lines();
     std::erase_if(found, [&](const LogLine& line) {
@@ -39,7 +39,7 @@ class Log {
     return found;
   }
   [[nodiscard]] std::size_t count(const std::string& part) const { return with({part}).size(); }
-  /// All of it, for a message.
+  /// The whole log, for a message.
   [[nodiscard]] std::string text() const {
     std::string all;
     for (const LogLine& line : lines()) all += line.text + '\n';

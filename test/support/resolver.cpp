@@ -21,7 +21,7 @@ struct Names {
   std::condition_variable released;
 };
 
-/// For ever: a look-up may outlive the test, and main.
+/// Lives for ever: a look-up may outlive the test, and main.
 Names& names() {
   static Names& all = *new Names;
   return all;
@@ -67,7 +67,7 @@ int FakeNames::look_ups(const std::string& name) const {
 
 }  // namespace zklock::test
 
-/// The test program's own, which the library's look-ups come to.
+/// The test program's own function, which the library's look-ups call.
 extern "C" int getaddrinfo(const char* node, const char* service, const addrinfo* hints, addrinfo** result) {
   using Function = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
   static const auto system = reinterpret_cast<Function>(::dlsym(RTLD_NEXT, "getaddrinfo"));

@@ -6,7 +6,8 @@
 
 namespace zklock::test {
 
-/// While one lives, the system's resolver asks it about names that end in ".test"; about others it asks the system.
+/// While an object lives, the system's resolver asks it about names that end in ".test". The system answers about other
+/// names.
 /// Threads: any.
 class FakeNames {
  public:
@@ -14,11 +15,11 @@ class FakeNames {
   ~FakeNames();
   FakeNames(const FakeNames&) = delete;
 
-  /// The name means these IPv4 addresses. A name that was never set is unknown.
+  /// Gives the name these IPv4 addresses. A name that was never set is unknown.
   void set(const std::string& name, std::vector<std::string> addresses);
-  /// Nobody answers about the name any more.
+  /// The name is unknown from now on.
   void fail(const std::string& name);
-  /// Who asks about the name waits for an answer, until it is released or this goes.
+  /// A look-up of the name waits for its answer until the name is released or this object is destroyed.
   void hold(const std::string& name);
   void release(const std::string& name);
   [[nodiscard]] int look_ups(const std::string& name) const;

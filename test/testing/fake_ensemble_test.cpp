@@ -1,4 +1,4 @@
-// The strings of a FakeEnsemble, and what a client makes of it when they are pulled.
+// The controls of a FakeEnsemble, and how a client reacts to them.
 #include "support/catch.hpp"
 
 #include <zklock/testing/simulation.hpp>
@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// An operation's outcome, there once the simulation has run far enough.
+/// An operation's outcome, which is set once the simulation has run far enough.
 template <class... Results>
 using Outcome = std::shared_ptr<std::optional<std::tuple<error_code, Results...>>>;
 
@@ -57,7 +57,7 @@ struct Fixture {
     const auto nodes = ensemble.nodes();
     return std::any_of(nodes.begin(), nodes.end(), [&](const FakeNode& node) { return node.path == path; });
   }
-  /// The next call of that operation fares so.
+  /// Applies the fault to the next call of that operation.
   void strike(std::string operation, bool applied, FakeFault fault) {
     ensemble.on_call([operation = std::move(operation), applied, fault, done = false](const FakeCall& call) mutable {
       if (done || call.operation != operation || call.applied != applied) return FakeFault::none;
@@ -84,7 +84,7 @@ TEST_CASE_METHOD(Fixture, "nothing completes inside the call that starts it") {
   CHECK_FALSE(error_of(created));
 }
 
-TEST_CASE_METHOD(Fixture, "a request that is lost is not done, one whose reply is lost is, and both look alike") {
+TEST_CASE_METHOD(Fixture, "a lost request is not carried out, one whose reply is lost is, and both look alike") {
   const bool applied = GENERATE(false, true);
   strike("create", applied, FakeFault::cut);
   const auto created = create("/x");
@@ -100,7 +100,7 @@ TEST_CASE_METHOD(Fixture, "a request that is lost is not done, one whose reply i
   CHECK(ensemble.counters().sessions_made == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "an expired session takes its ephemeral nodes along, and the client hears of it at once") {
+TEST_CASE_METHOD(Fixture, "an expired session's ephemeral nodes are deleted, and the client hears of it at once") {
   const std::int64_t id = session().id();
   const Session before = session();
   create("/e", CreateMode::ephemeral);
@@ -114,7 +114,7 @@ TEST_CASE_METHOD(Fixture, "an expired session takes its ephemeral nodes along, a
   CHECK(session().id() != id);
 }
 
-TEST_CASE_METHOD(Fixture, "a watch survives a lost link, and fires for what happened meanwhile") {
+TEST_CASE_METHOD(Fixture, "a watch survives a lost link, and fires for a change that happened meanwhile") {
   create("/d");
   create("/d/old");
   run_ready();
@@ -142,7 +142,7 @@ TEST_CASE_METHOD(Fixture, "a watch survives a lost link, and fires for what happ
   }
 }
 
-TEST_CASE_METHOD(Fixture, "held replies are replies that are late: the client gives the connection up in time") {
+TEST_CASE_METHOD(Fixture, "held replies count as late replies, and the client gives the connection up in time") {
   ensemble.hold_all_replies();
   const auto created = create("/x");
   run(5s);
@@ -196,11 +196,12 @@ TEST_CASE_METHOD(Fixture, "latency is one way and by the clock") {
   CHECK_FALSE(error_of(created));
 }
 
-TEST_CASE_METHOD(Fixture, "a session that its client gave up is closed as soon as it can be reached") {
+TEST_CASE_METHOD(Fixture, "a session that its client has given up is closed as soon as a server can be reached") {
   const std::int64_t lost = session().id();
   create("/e", CreateMode::ephemeral);
   run_ready();
-  // The ensemble hears the client, and the client does not hear the ensemble: who is alive is a matter of opinion.
+  // The ensemble hears the client, but the client does not hear the ensemble: they disagree on whether the session
+  // lives.
   ensemble.hold_all_replies();
   run(10s + 1ms);
   CHECK(client.state() == ConnectionState::lost);
@@ -212,7 +213,7 @@ TEST_CASE_METHOD(Fixture, "a session that its client gave up is closed as soon a
   CHECK_FALSE(exists("/e"));
 }
 
-TEST_CASE_METHOD(Fixture, "closing says so to the ensemble, and waits no longer than it may") {
+TEST_CASE_METHOD(Fixture, "a client that closes tells the ensemble, and waits no longer than its limit") {
   const std::int64_t id = session().id();
   SECTION("it is told") {}
   SECTION("it cannot answer") { ensemble.hold_all_replies(); }

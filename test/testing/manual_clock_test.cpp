@@ -1,8 +1,8 @@
-// Time that passes when a test says so.
+// Time that passes only when a test says so.
 #include "support/catch.hpp"
 
-#include <zklock/detail/random.hpp>
 #include <zklock/error.hpp>
+#include <zklock/recipe_kit/random.hpp>
 #include <zklock/testing/manual_clock.hpp>
 
 #include <boost/asio/post.hpp>
@@ -30,7 +30,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "under a manual clock time passes only when told to, and timers follow it") {
+TEST_CASE_METHOD(Fixture, "under a manual clock time passes only when a test moves it, and timers follow it") {
   const auto begin = Clock::now();
   CHECK(Clock::now() == begin);
   const Timer later = timer('b', 2h);
@@ -48,7 +48,7 @@ TEST_CASE_METHOD(Fixture, "under a manual clock time passes only when told to, a
   CHECK(Clock::now() == begin + 1h);
 }
 
-TEST_CASE_METHOD(Fixture, "a leap fires together what run_for fires one after the other") {
+TEST_CASE_METHOD(Fixture, "a leap fires the timers together that run_for fires one after the other") {
   std::string seen;
   const auto note = [&](Timer& t) {
     t.async_wait([&](error_code) { seen += std::to_string((Clock::now().time_since_epoch() / 1s) % 100) + ' '; });
@@ -70,7 +70,7 @@ TEST_CASE_METHOD(Fixture, "a leap fires together what run_for fires one after th
   }
 }
 
-TEST_CASE_METHOD(Fixture, "nobody waits where there is no timer, or one for ever") {
+TEST_CASE_METHOD(Fixture, "until_next gives nothing without a timer, or with timers that never expire") {
   CHECK_FALSE(clock.until_next(context));
   const Timer gate{context.get_executor(), Clock::time_point::max()};
   Timer waiting{context.get_executor(), Clock::time_point::max()};
@@ -94,7 +94,7 @@ TEST_CASE("there is one manual clock at a time, and the real one returns when it
   CHECK(Clock::now() < before + 1h);
 }
 
-TEST_CASE("randomness follows from the seed where there is one") {
+TEST_CASE("random bits follow from the seed where there is one") {
   seed_random_bits(7);
   const auto first = random_bits();
   const auto second = random_bits();

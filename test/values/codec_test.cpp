@@ -15,7 +15,7 @@ using namespace zklock;
 
 namespace {
 
-/// "\x1f\x8b": what RFC 1952 begins with; no flags, no time, no extra flags, an unknown system.
+/// A header of RFC 1952, which begins with "\x1f\x8b": no flags, no time, no extra flags, an unknown system.
 const std::string header = "\x1f\x8b\x08\0\0\0\0\0\0\xff"s;
 /// Curator's empty data: an empty block, a checksum of 0, a length of 0.
 const std::string empty_member = header + "\x03\0"s + std::string(8, '\0');
@@ -30,7 +30,7 @@ std::string with_flags(char flags, const std::string& fields) {
   return member.insert(header.size(), fields);
 }
 
-/// What decoding throws, or an empty string.
+/// The reason that decoding throws, or an empty string.
 std::string refusal_of(const std::string& encoded, const Codec& codec = GzipCodec{}) {
   try {
     (void)codec.decode(encoded);
@@ -43,7 +43,7 @@ std::string refusal_of(const std::string& encoded, const Codec& codec = GzipCode
 
 }  // namespace
 
-TEST_CASE("what was encoded as gzip is decoded as it was") {
+TEST_CASE("data encoded as gzip are decoded unchanged") {
   const GzipCodec codec;
   std::mt19937_64 random{8};
   const auto bytes = [&](std::size_t size) {
@@ -66,7 +66,7 @@ TEST_CASE("what was encoded as gzip is decoded as it was") {
   CHECK(codec.encode(std::string(1'000'000, 'x')).size() < 2'000);
 }
 
-TEST_CASE("gzip that others may write is decoded") {
+TEST_CASE("gzip that other programs may write is decoded") {
   struct Row {
     const char* name;
     std::string encoded;
@@ -100,7 +100,7 @@ TEST_CASE("gzip that others may write is decoded") {
   }
 }
 
-TEST_CASE("what is not gzip, or is damaged, is refused with a reason") {
+TEST_CASE("data that are not gzip, or are damaged, are refused with a reason") {
   std::string bad_checksum = abc_member;
   bad_checksum[header.size() + abc_block.size()] ^= 1;
   std::string bad_length = abc_member;
@@ -140,7 +140,7 @@ TEST_CASE("what is not gzip, or is damaged, is refused with a reason") {
   }
 }
 
-TEST_CASE("whatever bit of it is turned, gzip is decoded to the same data or refused") {
+TEST_CASE("gzip with any one bit flipped is decoded to the same data or refused") {
   const std::string data = "the quick brown fox jumps over the lazy dog, the quick brown fox";
   const std::string encoded = GzipCodec{}.encode(data);
   for (std::size_t size = 0; size < encoded.size(); ++size) CHECK_FALSE(refusal_of(encoded.substr(0, size)).empty());

@@ -17,7 +17,7 @@ using zklock::parse_connect_string;
 
 namespace {
 
-/// What parsing throws, or an empty string.
+/// The reason that parsing throws, or an empty string.
 std::string refusal_of(std::string_view text) {
   try {
     (void)parse_connect_string(text);
@@ -159,7 +159,7 @@ TEST_CASE("a bad connect string is refused, with the element and the reason") {
   }
 }
 
-TEST_CASE("what was parsed and written again is parsed as the same") {
+TEST_CASE("a connect string that was parsed and written again is parsed as the same") {
   std::mt19937 random{42};
   const std::vector<std::string> hosts{"zk1", "a.b.example", "10.1.2.3", "::1", "2001:db8::1", "x_y-z"};
   for (int round = 0; round < 1000; ++round) {

@@ -10,12 +10,12 @@
 
 using namespace std::string_literals;
 using zklock::Error;
-using zklock::find_path_flaw;
 using zklock::Flaw;
+using zklock::validate_path;
 
 namespace {
 
-/// What the call throws: its code and its text.
+/// The exception that the call throws: its code and its text.
 template <class Call>
 boost::system::system_error thrown_by(Call call) {
   try {
@@ -61,14 +61,14 @@ TEST_CASE("a valid path has no flaw") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.name);
-    const Flaw flaw = find_path_flaw(row.path);
+    const Flaw flaw = validate_path(row.path, std::nothrow);
     CHECK(flaw.reason == "");
     CHECK(flaw.offset == 0);
     CHECK_NOTHROW(zklock::validate_path(row.path));
   }
 }
 
-TEST_CASE("an invalid path has a flaw where it is and for what it is") {
+TEST_CASE("an invalid path has a flaw, with its position and its reason") {
   struct Row {
     const char* name;
     std::string path;
@@ -126,12 +126,11 @@ TEST_CASE("an invalid path has a flaw where it is and for what it is") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.name);
-    const Flaw flaw = find_path_flaw(row.path);
+    const Flaw flaw = validate_path(row.path, std::nothrow);
     CHECK(flaw);
     CHECK(flaw.offset == row.offset);
     CHECK_THAT(std::string(flaw.reason), Catch::Contains(row.reason));
     CHECK(thrown_by([&] { zklock::validate_path(row.path); }).code() == Error::invalid_path);
-    CHECK(thrown_by([&] { zklock::validate_lock_path(row.path); }).code() == Error::invalid_lock_path);
   }
 }
 
@@ -139,7 +138,7 @@ TEST_CASE("exactly the code points that Java's check accepts are accepted") {
   for (char32_t c = 0; c < 0x110000; ++c) {
     if (c == U'/' || c == U'.') continue;
     const bool refused = c <= 0x1F || (c >= 0x7F && c <= 0x9F) || (c >= 0xD800 && c <= 0xF8FF) || c >= 0xFFF0;
-    const Flaw flaw = find_path_flaw("/a" + encode(c) + "b");
+    const Flaw flaw = validate_path("/a" + encode(c) + "b", std::nothrow);
     if (static_cast<bool>(flaw) == refused && flaw.offset == (refused ? 2u : 0u)) continue;
     CAPTURE(static_cast<std::uint32_t>(c), flaw.offset, flaw.reason);
     FAIL_CHECK("wrong");
@@ -153,11 +152,11 @@ TEST_CASE("random bytes never crash the check, and a flaw is inside the path") {
     std::string path(random() % 24, '\0');
     for (char& byte : path) byte = random() % 2 ? tricky[random() % tricky.size()] : static_cast<char>(random() % 256);
     if (random() % 4 != 0) path.insert(0, "/");
-    const Flaw flaw = find_path_flaw(path);
+    const Flaw flaw = validate_path(path, std::nothrow);
     const bool inside = flaw ? (flaw.offset < path.size() || path.empty()) : flaw.offset == 0;
     if (!inside) FAIL_CHECK(zklock::quoted(path) << " has its flaw at " << flaw.offset);
-    // What comes before the flaw is harmless.
-    if (flaw.offset > 0 && find_path_flaw(path.substr(0, flaw.offset) + "x")) {
+    // The part before the flaw is harmless.
+    if (flaw.offset > 0 && validate_path(path.substr(0, flaw.offset) + "x", std::nothrow)) {
       FAIL_CHECK(zklock::quoted(path) << " has an earlier flaw than at " << flaw.offset);
     }
     (void)zklock::parent_path(path);
@@ -165,40 +164,11 @@ TEST_CASE("random bytes never crash the check, and a flaw is inside the path") {
   }
 }
 
-TEST_CASE("a refused path says which, where and why") {
+TEST_CASE("the error of a refused path says which path it is, where it is wrong, and why") {
   const std::string what = thrown_by([] { zklock::validate_path("/a\n\xFF\"\xC3\xA4"); }).what();
   CAPTURE(what);
   CHECK(contains(what, R"("/a\x0a\xff\"ä", byte 2: a control character)"));
   CHECK(contains(what, "invalid path"));
-}
-
-TEST_CASE("a lock path is a path that can be a lock's directory") {
-  struct Row {
-    const char* name;
-    std::string path;
-    std::string reason;  ///< a part of it, or empty when the path is good
-  };
-  const Row rows[] = {
-      {"ordinary", "/locks/orders", ""},
-      {"1000 bytes", "/" + std::string(999, 'x'), ""},
-      {"named almost like the server's", "/zookeeper2", ""},
-      {"zookeeper further down", "/app/zookeeper", ""},
-      {"1001 bytes", "/" + std::string(1000, 'x'), "1000 bytes"},
-      {"the root", "/", "root"},
-      {"the server's own", "/zookeeper", "server's own"},
-      {"under the server's own", "/zookeeper/quota", "server's own"},
-      {"no path at all", "locks", "starts with '/'"},
-  };
-  for (const Row& row : rows) {
-    CAPTURE(row.name);
-    if (row.reason.empty()) {
-      CHECK_NOTHROW(zklock::validate_lock_path(row.path));
-      continue;
-    }
-    const auto error = thrown_by([&] { zklock::validate_lock_path(row.path); });
-    CHECK(error.code() == Error::invalid_lock_path);
-    CHECK_THAT(error.what(), Catch::Contains(row.reason));
-  }
 }
 
 TEST_CASE("joining puts one slash between parent and child") {

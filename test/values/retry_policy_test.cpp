@@ -32,7 +32,7 @@ std::uint64_t ceiling_of(const ExponentialBackoffRetry& policy, int retry) {
   return std::min(wait, limit);
 }
 
-/// A user's own: it counts, and it knows an error that nobody else would wait for.
+/// A user's own policy: it counts its calls, and waits after an error that no other policy would wait for.
 struct Patient {
   std::shared_ptr<int> asked = std::make_shared<int>();
   milliseconds wait{7};
@@ -140,7 +140,7 @@ TEST_CASE("the waits are spread evenly, their mean is half the ceiling") {
   }
 }
 
-TEST_CASE("policies with a fixed wait end when they say") {
+TEST_CASE("policies with a fixed wait end as configured") {
   struct Row {
     const char* name;
     RetryPolicy policy;
@@ -171,7 +171,7 @@ TEST_CASE("policies with a fixed wait end when they say") {
   }
 }
 
-TEST_CASE("until a time has elapsed: the last wait is cut to end with it") {
+TEST_CASE("RetryUntilElapsed cuts its last wait so that it ends with the time") {
   struct Row {
     const char* name;
     RetryUntilElapsed policy;
@@ -200,7 +200,7 @@ TEST_CASE("until a time has elapsed: the last wait is cut to end with it") {
   }
 }
 
-TEST_CASE("until a time has elapsed: all waits together end within it, however long the tries take") {
+TEST_CASE("all waits of RetryUntilElapsed end within its time, however long the tries take") {
   std::mt19937_64 random{5};
   for (int round = 0; round < 2'000; ++round) {
     const milliseconds limit{random() % 10'000};
@@ -217,11 +217,11 @@ TEST_CASE("until a time has elapsed: all waits together end within it, however l
       REQUIRE(elapsed <= limit);
       REQUIRE(retry < 10'000);
     }
-    CHECK(elapsed > limit - 1ms);  // and the time is made use of
+    CHECK(elapsed > limit - 1ms);  // and the policy makes use of the time
   }
 }
 
-TEST_CASE("the waits of a policy that counts are bounded together, too") {
+TEST_CASE("the total wait of a policy that counts its retries is bounded, too") {
   const ExponentialBackoffRetry exponential{100ms, 20, 2s};
   const RetryPolicy policies[] = {exponential, BoundedExponentialBackoffRetry{100ms, 2s, 20}, RetryNTimes{20, 2s}};
   std::mt19937_64 random{6};
@@ -237,7 +237,7 @@ TEST_CASE("the waits of a policy that counts are bounded together, too") {
   }
 }
 
-TEST_CASE("no retry after a failure that ended the session, if one says so") {
+TEST_CASE("SessionFailedRetryPolicy does not retry after a failure that ended the session") {
   const SessionFailedRetryPolicy policy{RetryNTimes{2, 20ms}};
   struct Row {
     Error error;
@@ -247,7 +247,7 @@ TEST_CASE("no retry after a failure that ended the session, if one says so") {
       {Error::session_expired, false}, {Error::auth_failed, false},
       {Error::closing, false},         {Error::session_closed_require_sasl_auth, false},
       {Error::connection_loss, true},  {Error::operation_timeout, true},
-      {Error::session_moved, true},    {Error::lock_lost, true},
+      {Error::session_moved, true},    {Error::no_node, true},
   };
   for (const Row& row : rows) {
     CAPTURE(error_code{row.error}.message());
@@ -264,7 +264,7 @@ TEST_CASE("a user's own policy is asked like any other, also through a copy and 
   const RetryPolicy moved = std::move(policy);
   const RetryPolicy nested = SessionFailedRetryPolicy{copy};
   int asked = 0;
-  for (const RetryPolicy& one : {policy, copy, moved, nested}) {  // the one moved from, too
+  for (const RetryPolicy& one : {policy, copy, moved, nested}) {  // also the policy that was moved from
     CHECK(one.wait_before({.error = Error::no_node}) == 7ms);
     CHECK_FALSE(one.wait_before({.error = Error::connection_loss}));
     CHECK(*own.asked == (asked += 2));
@@ -277,7 +277,7 @@ TEST_CASE("a user's own policy is asked like any other, also through a copy and 
   CHECK_THROWS_AS(RetryPolicy{Patient{.wait = 2h}}.validate(), boost::system::system_error);
 }
 
-TEST_CASE("without a word about it, retries back off exponentially") {
+TEST_CASE("retries back off exponentially by default") {
   const ExponentialBackoffRetry expected;
   for (const RetryPolicy& policy : {RetryPolicy{}, ClientConfig{}.retry, SessionFailedRetryPolicy{}.inner}) {
     for (int retry = -1; retry < 7; ++retry) {
@@ -345,7 +345,7 @@ TEST_CASE("a policy is valid when it can wait and can end, and the field that is
   }
 }
 
-TEST_CASE("even a policy that nobody validated waits, and without overflow") {
+TEST_CASE("even a policy that was not validated waits, and without overflow") {
   for (const auto wait : {milliseconds::min(), -1ms, 0ms, 1ms, for_ever}) {
     for (const int retry : {0, 1, 62, 63, 64, INT_MAX - 1}) {
       for (const auto limit : {milliseconds::min(), -1ms, 0ms, 1ms, for_ever}) {

@@ -1,12 +1,12 @@
-// Blocking calls with a deadline, of a client whose executor nobody runs, or that has no time.
+// Blocking calls with a deadline, of a client whose executor does not run, or is busy.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 
-#include <zklock/recipes/inter_process_multi_lock.hpp>
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
-#include <zklock/recipes/inter_process_semaphore.hpp>
-#include <zklock/recipes/inter_process_semaphore_mutex.hpp>
-#include <zklock/recipes/lock_registry.hpp>
+#include <zklock/recipes/locks/inter_process_multi_lock.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore_mutex.hpp>
+#include <zklock/recipes/locks/lock_registry.hpp>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -28,7 +28,7 @@ namespace {
 
 constexpr auto wait = 300ms;
 
-/// Whether it has been given, what it waits for.
+/// A blocking call; `make` returns whether it got what it waits for.
 struct Call {
   std::string name;
   std::function<bool(const ClientHandle&, const std::string& path)> make;
@@ -95,7 +95,7 @@ const std::vector<Call>& acquires() {
   return all;
 }
 
-/// What a thread holds, and how it gives that back.
+/// A lock that a thread acquires; `acquire` returns the call that releases it.
 struct Release {
   std::string name;
   std::function<std::function<bool()>(const ClientHandle&, const std::string& path)> acquire;
@@ -124,16 +124,16 @@ const std::vector<Release>& releases() {
   return all;
 }
 
-/// All calls at once, each on a thread of its own: which of them gave something, and who did not come back in time.
+/// The outcome of all calls at once: those that got something, and those that did not return in time.
 struct Answers {
   std::vector<std::string> given;
   std::vector<std::string> hanging;
 };
 
-/// Calls on threads of their own.
+/// Blocking calls, each on a thread of its own.
 class Calls {
  public:
-  /// With what is acquired first, for which somebody has to run the executor; the calls wait for start().
+  /// Adds the releases, and first acquires their locks, for which the executor must run. The calls wait for start().
   void prepare_releases(const ClientHandle& client, const std::string& path) {
     std::vector<std::future<void>> acquired;
     for (const Release& release : releases()) {
@@ -157,7 +157,7 @@ class Calls {
       });
   }
 
-  /// `afterwards` is called when all are back, or should be.
+  /// Calls `afterwards` when all calls have returned, or should have.
   [[nodiscard]] Answers start(const std::function<void()>& afterwards) {
     start_.set_value();
     Answers all;
@@ -176,7 +176,7 @@ class Calls {
     answers_.emplace_back(name, std::async(std::launch::async, std::move(body)));
   }
   std::string fresh(const std::string& path) const { return path + "/" + std::to_string(answers_.size()); }
-  /// One try tells by an exception that there was no answer.
+  /// A single try reports by an exception that the server did not reply.
   static bool is_given(std::future<bool>& answer) {
     try {
       return answer.get();
@@ -193,7 +193,7 @@ class Calls {
 
 }  // namespace
 
-TEST_CASE("a blocking call ends at its deadline also if nobody runs the client's executor, and leaves nothing") {
+TEST_CASE("a blocking call ends at its deadline also if the client's executor does not run, and leaves no trace") {
   testing::TestServer server;
   asio::io_context context;
   Client client{context.get_executor(),
@@ -210,11 +210,11 @@ TEST_CASE("a blocking call ends at its deadline also if nobody runs the client's
   calls.add_acquires(client, "/locks");
   std::jthread runner;
   const Answers answers = calls.start([&] {
-    runner = std::jthread{[&] { context.run(); }};  // now it has the time: what began too late is cancelled
+    runner = std::jthread{[&] { context.run(); }};  // the executor runs now: attempts that begin too late are cancelled
   });
   CHECK(answers.hanging == std::vector<std::string>{});
   CHECK(answers.given == std::vector<std::string>{});
-  // By now the client has heard of everything, and sent whatever there is to send.
+  // By now the client has run all that was posted, and sent all its requests.
   CHECK(eventually([&] { return client.state() == ConnectionState::connected; }));
   CHECK(eventually([&] { return server.monitor("zk_ephemerals_count") == 0; }));
   CHECK_FALSE(sync(client.session()));
@@ -225,7 +225,7 @@ TEST_CASE("a blocking call ends at its deadline also if nobody runs the client's
 
 namespace {
 
-/// An executor that runs, and can be kept busy.
+/// An executor that runs, and that a test can keep busy.
 struct Busy {
   asio::io_context context;
   asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(context);
@@ -236,7 +236,7 @@ struct Busy {
   Busy& operator=(const Busy&) = delete;
   ~Busy() { work.reset(); }
 
-  /// It is, from now on and until the promise is kept, but for ten seconds at most.
+  /// Keeps it busy from now on until the promise is fulfilled, for ten seconds at most.
   std::promise<void> keep() {
     std::promise<void> begun;
     std::promise<void> enough;
@@ -269,7 +269,7 @@ TEST_CASE("a blocking call ends at its deadline also if the client's executor is
   outcome_of_operation<>([&](auto token) { client.async_close(std::move(token)); });
 }
 
-TEST_CASE("a thread whose blocking call has ended before its attempt gets a lock that nobody has by one try") {
+TEST_CASE("a thread whose blocking call ended before its attempt did gets a free lock by one try") {
   testing::TestServer server;
   Busy executor;
   Client client{executor.context.get_executor(),

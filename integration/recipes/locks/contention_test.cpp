@@ -16,7 +16,7 @@ using namespace zklock::test;
 
 namespace {
 
-/// One who acquires again and again, asynchronously, and checks that nobody else is inside.
+/// Acquires the lock again and again, asynchronously, and checks that no other contender holds it.
 class Contender : public std::enable_shared_from_this<Contender> {
  public:
   struct Room {
@@ -55,7 +55,7 @@ class Contender : public std::enable_shared_from_this<Contender> {
 
 }  // namespace
 
-TEST_CASE("64 contenders in one process: no overlap, first come first served") {
+TEST_CASE("64 contenders in one process hold the lock one at a time, in the order of the wait queue") {
   auto& server = shared_server();
   const Client one = make_client(server);
   const Client two = make_client(server);
@@ -78,8 +78,8 @@ TEST_CASE("64 contenders in one process: no overlap, first come first served") {
 
 namespace {
 
-/// The lock is handed around by so many processes, each with so many threads that want it so many times; each notes its
-/// grants in a file that all share.
+/// The number of processes that share the lock, of the threads in each, and of the acquires of each thread. Each thread
+/// records its grants in one shared file.
 struct Crowd {
   int processes;
   int threads;
@@ -115,7 +115,7 @@ void check_crowd(const Crowd& crowd) {
   const auto log = server.directory() / "grants";
   std::vector<pid_t> children;
   for (int i = 0; i < crowd.processes; ++i) {
-    const pid_t child = ::fork();  // before this process has a thread of zklock's
+    const pid_t child = ::fork();  // before this process has a thread of zklock
     REQUIRE(child >= 0);
     if (child == 0) ::_exit(work(server, path, log, crowd) ? 0 : 1);
     children.push_back(child);
@@ -148,15 +148,15 @@ void check_crowd(const Crowd& crowd) {
 
 }  // namespace
 
-TEST_CASE("8 processes: no overlap, tokens in order, nothing left behind") {
+TEST_CASE("8 processes hold the lock one at a time, with growing tokens, and leave no trace") {
   check_crowd({.processes = 8, .threads = 1, .acquisitions = 250});
 }
 
-TEST_CASE("64 processes with 8 threads each: no overlap, tokens in order, nothing left behind") {
+TEST_CASE("64 processes of 8 threads each hold the lock one at a time, with growing tokens, and leave no trace") {
   check_crowd({.processes = 64, .threads = 8, .acquisitions = 4});
 }
 
-TEST_CASE("512 waiters in one process: first come, first served, and each hand-over costs the same") {
+TEST_CASE("512 waiters in one process get the lock in order, and each handoff costs the same") {
   constexpr int waiters = 512;
   constexpr int part = 128;
   testing::TestServer server;
@@ -171,7 +171,7 @@ TEST_CASE("512 waiters in one process: first come, first served, and each hand-o
   CHECK(server.monitor("zk_watch_count") == 0);
   std::vector<std::int64_t> requests;
   const auto count_requests = [&] {
-    CHECK_FALSE(sync(session));  // the hand-overs are ahead of the server
+    CHECK_FALSE(sync(session));  // the local handoffs run ahead of the server
     requests.push_back(server.monitor("zk_packets_received"));
   };
   std::int64_t last = holder.fencing_token();
@@ -185,7 +185,7 @@ TEST_CASE("512 waiters in one process: first come, first served, and each hand-o
   }
   count_requests();
   CHECK(in_order);
-  for (std::size_t i = 1; i < requests.size(); ++i)  // a delete with a look at the next node; renewals, now and then
+  for (std::size_t i = 1; i < requests.size(); ++i)  // a delete with a check of the next node; renewals, now and then
     CHECK(requests[i] - requests[i - 1] <= part + 10);
   holder = Lease{};
   CHECK(leaves_no_trace(server, session, path));

@@ -1,12 +1,12 @@
-// A lock's directory as only an operator's hand, another program or a long time can make it.
+// A lock's directory in states that only an operator, another program or a long time can cause.
 #include "support/catch.hpp"
-#include "support/fixture.hpp"
 #include "support/frame_proxy.hpp"
+#include "support/lock_fixture.hpp"
 #include "support/operations.hpp"
 #include "support/snapshot.hpp"
 
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
-#include <zklock/recipes/lock_node.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/lock_node.hpp>
 
 #include <cstdint>
 
@@ -15,12 +15,8 @@ using namespace zklock::test;
 
 namespace {
 
-struct Fixture {
-  testing::TestServer& server = shared_server();
-  Client client = make_client(server);
+struct Fixture : LockFixture {
   Client other = make_client(server);
-  Session session = connected_session(client);
-  std::string path = fresh_path();
   InterProcessMutex mutex{client, path};
 
   Fixture() { REQUIRE_FALSE(create(client, path, "", CreateOptions{CreateMode::persistent}.creating_parents())); }
@@ -40,9 +36,8 @@ error_code try_acquire(const InterProcessMutex& mutex) {
 }  // namespace
 
 // ---- numbers
-// --------------------------------------------------------------------------------------------------------------
 
-TEST_CASE_METHOD(Fixture, "of nodes with one number the one with the smaller name is ahead") {
+TEST_CASE_METHOD(Fixture, "of nodes with the same number the one with the smaller name is ahead") {
   const std::string smaller = "_c_00000000-0000-4000-8000-000000000000-lock-0000000003";
   const std::string greater = "_c_ffffffff-ffff-4fff-bfff-ffffffffffff-lock-0000000003";
   for (const std::string& name : {smaller, greater, std::string{"config"}}) make(name);
@@ -63,7 +58,8 @@ TEST_CASE_METHOD(Fixture, "of nodes with one number the one with the smaller nam
   CHECK(number_of(std::get<1>(next.get())) == "0000000004");
 }
 
-TEST_CASE_METHOD(Fixture, "a negative number is ahead of all that are not, and the smallest is the first") {
+TEST_CASE_METHOD(Fixture,
+                 "a node with a negative number is ahead of all others, and the smallest number is the first") {
   const std::string first = "_c_00000000-0000-4000-8000-000000000000-lock--2147483648";
   const std::string second = "_c_00000000-0000-4000-8000-000000000000-lock--000000001";
   make(second);
@@ -71,8 +67,8 @@ TEST_CASE_METHOD(Fixture, "a negative number is ahead of all that are not, and t
   Pending<Lease> ours;
   mutex.async_acquire(ours.handler());
   REQUIRE(eventually([&] { return children_of(session, path).size() == 3; }));
-  const auto line = std::get<1>(
-      outcome_of_operation<std::vector<Participant>>([&](auto token) { mutex.async_participants(std::move(token)); }));
+  const auto line = std::get<1>(outcome_of_operation<std::vector<LockParticipant>>(
+      [&](auto token) { mutex.async_participants(std::move(token)); }));
   REQUIRE(line.size() == 3);
   CHECK(line[0].sequence == INT32_MIN);
   CHECK(line[1].sequence == -1);
@@ -83,39 +79,38 @@ TEST_CASE_METHOD(Fixture, "a negative number is ahead of all that are not, and t
   CHECK(std::get<1>(ours.get()).is_held());
 }
 
-TEST_CASE("shortly before the numbers run out an acquire is refused, and so it is when they have") {
+TEST_CASE("an acquire is refused shortly before the sequence numbers run out, and after that") {
   testing::TestServer server{{.container_check = 1h}};
   const Client client = make_client(server);
   const InterProcessMutex mutex{client, "/l"};
-  const auto in_line = [&] { return children_of(connected_session(client), "/l").size(); };
+  const auto queue_length = [&] { return children_of(connected_session(client), "/l").size(); };
   REQUIRE_FALSE(create(client, "/l"));
   set_next_number(server, "/l", last_safe_sequence);
   {
     const Lease last = acquire(mutex);
     CHECK(number_of(last) == "2146483647");
-    CHECK(try_acquire(mutex) == Error::sequence_exhausted);
+    CHECK(try_acquire(mutex) == LockError::sequence_exhausted);
     CHECK(last.is_held());
   }
-  CHECK(try_acquire(mutex) == Error::sequence_exhausted);
-  CHECK(eventually([&] { return in_line() == 0; }));
+  CHECK(try_acquire(mutex) == LockError::sequence_exhausted);
+  CHECK(eventually([&] { return queue_length() == 0; }));
 
   set_next_number(server, "/l", INT32_MAX);
-  for (int i = 0; i < 3; ++i) CHECK(try_acquire(mutex) == Error::sequence_exhausted);
+  for (int i = 0; i < 3; ++i) CHECK(try_acquire(mutex) == LockError::sequence_exhausted);
   const auto [error, made] = create_node(client, "/l/-lock-", "", CreateMode::ephemeral_sequential);
   REQUIRE_FALSE(error);
   CAPTURE(made.path);
-  CHECK((made.path.ends_with("-2147483648") || made.path.ends_with("2147483647")));  // as the servers have it
-  CHECK(try_acquire(mutex) == Error::sequence_exhausted);
+  CHECK((made.path.ends_with("-2147483648") || made.path.ends_with("2147483647")));  // depends on the server
+  CHECK(try_acquire(mutex) == LockError::sequence_exhausted);
   REQUIRE_FALSE(remove(client, made.path));
-  CHECK(eventually([&] { return in_line() == 0; }));
+  CHECK(eventually([&] { return queue_length() == 0; }));
   REQUIRE_FALSE(remove(client, "/l"));
   CHECK(number_of(acquire(mutex)) == "0000000000");
 }
 
-// ---- a directory that goes
-// ------------------------------------------------------------------------------------------------
+// ---- a deleted directory
 
-TEST_CASE("a directory that goes before there is a node in it is made again", "[faults]") {
+TEST_CASE("a directory that is deleted before a node is in it is made again", "[faults]") {
   testing::TestServer server;
   FrameProxy proxy{server.port()};
   const Client client{{.connect_string = proxy.address(), .session_timeout = session_timeout}};
@@ -127,7 +122,7 @@ TEST_CASE("a directory that goes before there is a node in it is made again", "[
   proxy.hold(Direction::replies);
   Pending<Lease> acquiring;
   mutex.async_acquire(acquiring.handler());
-  REQUIRE(eventually([&] { return proxy.requests(Opcode::get_children2) == 1; }));  // behind our node's create
+  REQUIRE(eventually([&] { return proxy.requests(Opcode::get_children2) == 1; }));  // after the node's create
   REQUIRE_FALSE(sync(connected_session(operating)));
   proxy.hold(Direction::requests);
   proxy.resume(Direction::replies);
@@ -140,16 +135,16 @@ TEST_CASE("a directory that goes before there is a node in it is made again", "[
 
   CHECK(std::get<1>(acquiring.get()).is_held());
   CHECK(proxy.requests(Opcode::create_container) == 2);
-  CHECK(proxy.requests(Opcode::create2) == creates + 3);  // without a directory, without it again, and within
+  CHECK(proxy.requests(Opcode::create2) == creates + 3);  // without the directory, without it again, and within it
 }
 
-TEST_CASE("a waiter whose node has gone with its directory starts over", "[faults]") {
+TEST_CASE("a waiter whose node was deleted with its directory starts over", "[faults]") {
   testing::TestServer server;
   FrameProxy proxy{server.port()};
   const Client client{{.connect_string = proxy.address(), .session_timeout = session_timeout}};
   const Client operating = make_client(server);
   const Session session = connected_session(operating);
-  for (int i = 0; i < 2; ++i)  // two ahead, so that the end of one is not proof enough
+  for (int i = 0; i < 2; ++i)  // two nodes ahead, so that the end of one does not prove the grant
     REQUIRE_FALSE(create(operating, "/orders/-lock-", "",
                          CreateOptions{CreateMode::ephemeral_sequential}.creating_parent_containers()));
   Pending<Lease> waiter;
@@ -165,7 +160,7 @@ TEST_CASE("a waiter whose node has gone with its directory starts over", "[fault
   CHECK(number_of(lease) == "0000000000");
 }
 
-TEST_CASE("a container that never had a child stays, unless the server is told for how long") {
+TEST_CASE("a container that never had a child stays, unless the server has a limit for that") {
   const bool told = GENERATE(false, true);
   testing::TestServerOptions options;
   if (told) options.jvm_options = {"-Dznode.container.maxNeverUsedIntervalMs=200"};
@@ -176,16 +171,15 @@ TEST_CASE("a container that never had a child stays, unless the server is told f
 }
 
 // ---- permissions
-// ----------------------------------------------------------------------------------------------------------
 
-TEST_CASE("who may stand in line and not look at it is told so, and leaves it") {
+TEST_CASE("a client that may enqueue and not list the wait queue gets an error, and dequeues") {
   testing::TestServer server;
   const Client client = make_client(server);
   const Client owner{{.connect_string = server.connect_string(), .auth = {{"digest", "ann:secret"}}}};
   const Acl blind{{Permission::create | Permission::remove, "world", "anyone"}, {Permission::all, "auth", ""}};
   REQUIRE_FALSE(create(owner, "/l", "", NodeOptions{CreateMode::persistent, blind}));
   CHECK(try_acquire(InterProcessMutex{client, "/l"}) == Error::no_auth);
-  const Client reader = make_client(server);  // one client has one kind of lock on a path
+  const Client reader = make_client(server);  // a client has only one kind of lock on a path
   CHECK(try_acquire(InterProcessReadWriteLock{reader, "/l"}.read_lock()) == Error::no_auth);
   CHECK(eventually([&] { return children_of(connected_session(owner), "/l").empty(); }));
   CHECK(acquire(InterProcessMutex{owner, "/l"}).is_held());

@@ -1,9 +1,9 @@
 #include "support/catch.hpp"
-#include "support/fixture.hpp"
+#include "support/lock_fixture.hpp"
 
-#include <zklock/recipes/inter_process_multi_lock.hpp>
-#include <zklock/recipes/inter_process_semaphore_mutex.hpp>
-#include <zklock/recipes/revocation.hpp>
+#include <zklock/recipes/locks/inter_process_multi_lock.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore_mutex.hpp>
+#include <zklock/recipes/locks/revocation.hpp>
 
 #include <cstdint>
 #include <fstream>
@@ -19,11 +19,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct Fixture {
-  testing::TestServer& server = shared_server();
-  Client client = make_client(server);
-  Session session = connected_session(client);
-  std::string path = fresh_path();
+struct Fixture : LockFixture {
   InterProcessMutex mutex{client, path};
 };
 
@@ -32,7 +28,7 @@ error_code commit(const ClientHandle& client, Transaction transaction) {
       [&](auto token) { client.async_commit(std::move(transaction), std::move(token)); }));
 }
 
-std::string data_of(const Session& session, const std::string& path) {
+std::string data_at(const Session& session, const std::string& path) {
   return std::get<1>(
              outcome_of_operation<DataResult>([&](auto token) { session.async_get_data(path, std::move(token)); }))
       .data;
@@ -45,7 +41,7 @@ error_code create(const Session& session, const std::string& path, const std::st
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "a lease says until when it is good, and that moves on while it is held") {
+TEST_CASE_METHOD(Fixture, "a lease says until when it is valid, and that time advances while it is held") {
   Lease lease = acquire(mutex);
   const auto first = lease.valid_until();
   CHECK(first > Clock::now());
@@ -57,7 +53,8 @@ TEST_CASE_METHOD(Fixture, "a lease says until when it is good, and that moves on
   CHECK(lease.remaining() == 0s);
 }
 
-TEST_CASE_METHOD(Fixture, "the time until which a lost lease was good is past, and finite: sums with it make sense") {
+TEST_CASE_METHOD(Fixture,
+                 "the time until which a lost lease was valid is past, and finite, so it can be computed with") {
   Lease lease = acquire(mutex);
   SECTION("lost") {
     Pending<> lost;
@@ -75,14 +72,14 @@ TEST_CASE_METHOD(Fixture, "the time until which a lost lease was good is past, a
   CHECK(ahead <= 0s);
   CHECK(ahead > -std::chrono::years{100});
   CHECK(lease.remaining() == 0s);
-  // One try, and not a wait without end.
+  // One try, not a wait without end.
   const Lease holder = acquire(mutex);
   CHECK_FALSE(mutex.try_lock_until(lease.valid_until()));
 }
 
 namespace {
 
-/// Any clock will do, wherever it began.
+/// A clock with any epoch.
 template <std::int64_t now_is>
 struct FixedClock {
   using duration = std::chrono::nanoseconds;
@@ -112,8 +109,7 @@ void check_deadlines(Client& client, const std::string& path) {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture,
-                 "any time point of any clock is a deadline: the last one for ever, the first one for one try") {
+TEST_CASE_METHOD(Fixture, "any time point of any clock is a deadline: the last is for ever, the first is one try") {
   check_deadlines<std::chrono::system_clock>(client, path);
   check_deadlines<std::chrono::system_clock, std::chrono::hours>(client, path);
   check_deadlines<std::chrono::steady_clock>(client, path);
@@ -122,20 +118,20 @@ TEST_CASE_METHOD(Fixture,
   check_deadlines<FixedClock<std::numeric_limits<std::int64_t>::max() - 1>>(client, path);
 }
 
-TEST_CASE_METHOD(Fixture, "what is written behind a lease's guard is written while the lock is held, or not at all") {
+TEST_CASE_METHOD(Fixture, "a write behind a lease's guard is done while the lock is held, or not at all") {
   Lease lease = acquire(mutex);
   const std::string stock = fresh_path();
   REQUIRE_FALSE(create(session, stock, "1"));
   CHECK_FALSE(commit(client, lease.guard().set_data(stock, "0")));
-  CHECK(data_of(session, stock) == "0");
+  CHECK(data_at(session, stock) == "0");
   const Transaction late = lease.guard().set_data(stock, "-1");
   CHECK_FALSE(std::get<0>(outcome_of_operation<>([&](auto token) { lease.async_release(std::move(token)); })));
   CHECK(commit(client, late) == Error::no_node);
-  CHECK(data_of(session, stock) == "0");
+  CHECK(data_at(session, stock) == "0");
   CHECK_THROWS_AS(Lease{}.guard(), boost::system::system_error);
 }
 
-TEST_CASE_METHOD(Fixture, "a thread asks of its lock what a lease tells") {
+TEST_CASE_METHOD(Fixture, "a thread can ask its lock all that a lease can be asked") {
   CHECK(mutex.valid_until() < Clock::now());
   CHECK_THROWS_AS(mutex.guard(), boost::system::system_error);
   mutex.acquire();
@@ -151,7 +147,8 @@ TEST_CASE_METHOD(Fixture, "a thread asks of its lock what a lease tells") {
   CHECK_THROWS_AS(mutex.async_wait_lost(lost.handler()), boost::system::system_error);
 }
 
-TEST_CASE_METHOD(Fixture, "a holder is told that its lock is asked for, and the next one gets it when it obeys") {
+TEST_CASE_METHOD(Fixture,
+                 "a holder is told of a revocation request, and when it releases, the successor gets the lock") {
   Lease lease = acquire(mutex);
   Pending<> asked;
   lease.async_wait_revocation(asked.handler());
@@ -167,11 +164,11 @@ TEST_CASE_METHOD(Fixture, "a holder is told that its lock is asked for, and the 
   CHECK_FALSE(next.ready());
   lease = Lease{};
   CHECK(std::get<1>(next.get()).is_held());
-  attempt_revoke(other, path + "/nobody");  // gone already: nothing is left to ask for
+  attempt_revoke(other, path + "/nobody");  // the node is deleted already: there is no request to make
   CHECK_THROWS_AS(attempt_revoke(other, "no path"), boost::system::system_error);
 }
 
-TEST_CASE_METHOD(Fixture, "an operator who deletes a holder's node is seen by who waits for the loss") {
+TEST_CASE_METHOD(Fixture, "a wait for the loss of a lease ends when an operator deletes the holder's node") {
   Lease lease = acquire(mutex);
   Pending<> lost;
   lease.async_wait_lost(lost.handler());
@@ -181,12 +178,12 @@ TEST_CASE_METHOD(Fixture, "an operator who deletes a holder's node is seen by wh
   CHECK_FALSE(std::get<0>(lost.get()));
   CHECK(lease.state() == LeaseState::lost);
   CHECK(std::get<0>(outcome_of_operation<>([&](auto token) { lease.async_release(std::move(token)); })) ==
-        Error::lock_lost);
+        LockError::lock_lost);
   CHECK(lost.completions() == 1);
   CHECK(leaves_no_trace(server, session, path));
 }
 
-TEST_CASE("a holder whose server is gone hears of its loss when the lease runs out, and not later", "[faults]") {
+TEST_CASE("a holder whose server is gone is told of its loss when the lease expires, and not later", "[faults]") {
   testing::TestServer server;
   const Client client = make_client(server, 3s);
   const InterProcessMutex mutex{client, "/lock"};
@@ -209,13 +206,13 @@ TEST_CASE("a holder whose server is gone hears of its loss when the lease runs o
   const auto seen = Clock::now();
   CHECK_FALSE(std::get<0>(lost.get()));
   CHECK(seen >= until);
-  CHECK(heard.load() <= until + slack.count() * 500ms);  // a busy machine's thread
+  CHECK(heard.load() <= until + slack.count() * 500ms);  // the thread may be late on a busy machine
   CHECK(lost.completions() == 1);
 }
 
 namespace {
 
-/// A process that holds the lock, is paused, and writes down what it sees when it goes on.
+/// A process that holds the lock, is paused, and records what it observes when it goes on.
 [[noreturn]] void hold_and_report(const testing::TestServer& server, const std::string& path, const std::string& stock,
                                   const std::filesystem::path& report) {
   int status = 1;
@@ -227,7 +224,7 @@ namespace {
     lease.async_wait_lost(lost.handler());
     std::ofstream out{report};
     out << "held " << lease.is_held() << std::endl;
-    // Looks without a pause, so that the first look after the stop is the first thing this process does.
+    // Reads the state without a pause, so that the first read after the stop is the first action of this process.
     auto before = Clock::now();
     LeaseState state = lease.state();
     while (state == LeaseState::held) {
@@ -263,7 +260,7 @@ TEST_CASE("a holder that was paused for twice the timeout sees its loss first, a
   const std::string path = "/lock";
   const std::string stock = "/stock";
   const auto report = server.directory() / "report";
-  const pid_t child = ::fork();  // before this process has a thread of zklock's
+  const pid_t child = ::fork();  // before this process has a thread of zklock
   REQUIRE(child >= 0);
   if (child == 0) hold_and_report(server, path, stock, report);
 
@@ -274,10 +271,10 @@ TEST_CASE("a holder that was paused for twice the timeout sees its loss first, a
   const InterProcessMutex mutex{client, path};
   Pending<Lease> next;
   mutex.async_acquire(next.handler());
-  const bool in_line = held && eventually([&] { return children_of(session, path).size() == 2; });
+  const bool queue_length = held && eventually([&] { return children_of(session, path).size() == 2; });
   ::kill(child, SIGSTOP);
   const auto stopped = Clock::now();
-  const bool granted = in_line && next.ready(4s);
+  const bool granted = queue_length && next.ready(4s);
   if (granted) {
     Lease lease = std::get<1>(next.get());
     CHECK_FALSE(commit(client, lease.guard().set_data(stock, "0")));
@@ -297,5 +294,5 @@ TEST_CASE("a holder that was paused for twice the timeout sees its loss first, a
   CHECK(word_after(report, "told") == "1");
   CHECK(word_after(report, "times") == "1");
   CHECK(word_after(report, "threw").empty());
-  CHECK(data_of(session, stock) == "0");
+  CHECK(data_at(session, stock) == "0");
 }

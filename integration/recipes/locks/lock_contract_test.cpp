@@ -1,12 +1,12 @@
-// What every lock does alike: each test runs for each of them, on the fake ensemble, on one server, and on three.
+// The behaviour that all locks share. Each test runs for each lock, on the fake ensemble, on one server, and on three.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 
-#include <zklock/recipes/inter_process_multi_lock.hpp>
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
-#include <zklock/recipes/inter_process_semaphore.hpp>
-#include <zklock/recipes/inter_process_semaphore_mutex.hpp>
-#include <zklock/recipes/lock_registry.hpp>
+#include <zklock/recipes/locks/inter_process_multi_lock.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore_mutex.hpp>
+#include <zklock/recipes/locks/lock_registry.hpp>
 #include <zklock/testing/fake_ensemble.hpp>
 #include <zklock/testing/test_ensemble.hpp>
 
@@ -20,7 +20,7 @@ using namespace zklock::test;
 
 namespace {
 
-// ---- where
+// ---- the ensembles
 
 struct World {
   virtual ~World() = default;
@@ -70,7 +70,7 @@ std::vector<std::unique_ptr<World>> worlds() {
   return all;
 }
 
-// ---- which
+// ---- the locks
 
 /// A lease of any kind.
 struct Held {
@@ -154,7 +154,7 @@ const std::vector<Kind>& kinds() {
   return all;
 }
 
-// ---- how
+// ---- the attempts
 
 /// An acquire under way.
 class Attempt {
@@ -208,7 +208,7 @@ void for_each(Body body) {
 
 }  // namespace
 
-TEST_CASE("each lock excludes others, and is granted to the next one when it is given back") {
+TEST_CASE("each lock excludes others, and is granted to the next waiter when it is released") {
   for_each([](World&, const Kind& kind, Client& one, Client& two, const std::string& path) {
     Held first = Attempt{kind, one, path}.held();
     CHECK(first.is_held());
@@ -223,7 +223,7 @@ TEST_CASE("each lock excludes others, and is granted to the next one when it is 
     CHECK(next.is_held());
     CHECK(next.token > first.token);
     CHECK(first.state() == LeaseState::released);
-    CHECK(first.release() == Error::not_owner);
+    CHECK(first.release() == LockError::not_owner);
     CHECK_FALSE(third.is_done(50ms));
     next = {};
     CHECK(third.held().token > first.token);
@@ -231,7 +231,7 @@ TEST_CASE("each lock excludes others, and is granted to the next one when it is 
   });
 }
 
-TEST_CASE("each lock gives up in time, and when it is cancelled, and leaves nothing behind") {
+TEST_CASE("each lock's acquire ends in time and when it is cancelled, and leaves no node") {
   for_each([](World&, const Kind& kind, Client& one, Client& two, const std::string& path) {
     Held holder = Attempt{kind, one, path}.held();
     const std::size_t held = ephemerals_below(connected_session(one), path);
@@ -249,7 +249,7 @@ TEST_CASE("each lock gives up in time, and when it is cancelled, and leaves noth
   });
 }
 
-TEST_CASE("each lock is lost with its session, and free for others") {
+TEST_CASE("each lock is lost with its session, and free for other clients") {
   for_each([](World& world, const Kind& kind, Client&, Client& two, const std::string& path) {
     Client victim = world.client();
     const Session session = connected_session(victim);
@@ -259,7 +259,7 @@ TEST_CASE("each lock is lost with its session, and free for others") {
     Held other = next.held();
     CHECK(other.is_held());
     CHECK(eventually([&] { return holder.state() == LeaseState::lost; }));
-    CHECK(holder.release() == Error::lock_lost);
+    CHECK(holder.release() == LockError::lock_lost);
     CHECK(other.is_held());
   });
 }

@@ -1,4 +1,4 @@
-// Locks while their ensemble has no quorum, or is another one.
+// Locks while their ensemble has no quorum, or is replaced by another.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 
@@ -10,7 +10,7 @@
 using namespace zklock;
 using namespace zklock::test;
 
-TEST_CASE("without a quorum nobody gets a lock, and the holder loses it, while with two servers of three all goes on",
+TEST_CASE("without a quorum no client gets a lock and the holder loses it, while two servers of three grant locks",
           "[faults]") {
   testing::TestEnsemble ensemble;
   const auto client_of = [&] {
@@ -49,11 +49,11 @@ TEST_CASE("without a quorum nobody gets a lock, and the holder loses it, while w
     return states.back() == reconnected;
   }));
   const std::lock_guard lock{guard};
-  REQUIRE(states.size() >= 4);  // between the two deaths the other server may have taken it over
+  REQUIRE(states.size() >= 4);  // between the two kills the other server may have taken the session
   CHECK(std::vector(states.end() - 3, states.end()) == std::vector{suspended, lost, reconnected});
 }
 
-TEST_CASE("who moves to servers that know nothing of us loses the lock, and stands in line there", "[faults]") {
+TEST_CASE("a client that moves to servers without its session loses the lock, and enqueues there", "[faults]") {
   testing::TestServer before;
   testing::TestServer after;
   Client client = make_client(before);
@@ -66,7 +66,7 @@ TEST_CASE("who moves to servers that know nothing of us loses the lock, and stan
   before.kill();
   client.update_server_list(after.connect_string());
   REQUIRE(eventually([&] { return lease.state() == LeaseState::lost; }));
-  CHECK_FALSE(waiter.ready());  // nobody has it
+  CHECK_FALSE(waiter.ready());  // no other client has the lock
   Lease again = acquire(mutex);
   other.update_server_list(after.connect_string());
   REQUIRE(eventually([&] { return children_of(client.session(), "/locks/orders").size() == 2; }));

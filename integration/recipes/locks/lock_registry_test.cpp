@@ -1,8 +1,8 @@
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 
-#include <zklock/detail/shelf.hpp>
-#include <zklock/recipes/lock_registry.hpp>
+#include <zklock/recipe_kit/shared_state.hpp>
+#include <zklock/recipes/locks/lock_registry.hpp>
 #include <zklock/testing/fake_ensemble.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -27,7 +27,7 @@ struct Fixture {
   [[nodiscard]] std::size_t queue_length(const std::string& name) const {
     return children_of(session, base + "/" + name).size();
   }
-  /// How many nodes have come to a line, and gone.
+  /// The number of creates and deletes of nodes in a wait queue.
   [[nodiscard]] int changes(const std::string& name) const {
     const auto [error, stat] = outcome_of_operation<std::optional<Stat>>(
         [&](auto token) { session.async_exists(base + "/" + name, std::move(token)); });
@@ -42,7 +42,7 @@ std::tuple<error_code, Lease> lock(const LockRegistry& registry, Args... args) {
   return outcome_of_operation<Lease>([&](auto token) { registry.async_lock(args..., std::move(token)); });
 }
 
-/// What a blocking call throws; success if nothing.
+/// The error that a blocking call throws; success if none.
 template <class Call>
 error_code error_of(Call call) {
   try {
@@ -65,7 +65,7 @@ TEST_CASE_METHOD(Fixture, "a registry's readers share a resource, its writers ha
   CHECK(std::get<0>(lock(registry, "sku-42", Isolation::write, once)) == Error::timed_out);
   auto [refused, elsewhere] = lock(registry, "sku-43", Isolation::write, once);
   CHECK_FALSE(refused);
-  const auto [no_line, line] = outcome_of_operation<std::vector<Participant>>(
+  const auto [no_line, line] = outcome_of_operation<std::vector<LockParticipant>>(
       [&](auto token) { registry.async_participants("sku-42", std::move(token)); });
   CHECK_FALSE(no_line);
   CHECK(line.size() == 2);
@@ -83,7 +83,7 @@ TEST_CASE_METHOD(Fixture, "a registry's readers share a resource, its writers ha
 }
 
 TEST_CASE_METHOD(Fixture,
-                 "a registry's owner may have a lock several times, and is told where it would wait for itself") {
+                 "a registry's owner may have a lock several times, and gets an error where it would wait for itself") {
   const Owner owner = Owner::make();
   auto [error, writer] = lock(registry, owner, "a", Isolation::write);
   REQUIRE_FALSE(error);
@@ -99,8 +99,8 @@ TEST_CASE_METHOD(Fixture,
   CHECK(reader.is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "a thread of a pool that serves one after another locks a name for each of them alone") {
-  // A serves one request, and its lease goes on elsewhere; then the thread serves another.
+TEST_CASE_METHOD(Fixture, "a pool's thread that serves one request after another locks a name for each of them alone") {
+  // The thread serves one request, whose lease another thread takes; then it serves another request.
   std::optional<Lease> first = registry.lock("a", Isolation::write);
   CHECK(first->is_held());
   CHECK_FALSE(registry.try_lock("a", Isolation::write));
@@ -112,7 +112,7 @@ TEST_CASE_METHOD(Fixture, "a thread of a pool that serves one after another lock
   CHECK(registry.lock("a", Isolation::write, {.wait = 5s}).is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "a registry's blocking calls re-enter for whoever says who the owner is") {
+TEST_CASE_METHOD(Fixture, "a registry's blocking calls re-enter for a given owner") {
   const Owner owner = Owner::make();
   Lease writer = registry.lock(owner, "a", Isolation::write);
   CHECK(writer.is_held());
@@ -132,7 +132,7 @@ TEST_CASE_METHOD(Fixture, "a registry's blocking calls re-enter for whoever says
   CHECK(std::get<0>(refused.get()) == Error::would_deadlock);
 }
 
-TEST_CASE_METHOD(Fixture, "a registry tries as often as it is told, each time from the end of the line") {
+TEST_CASE_METHOD(Fixture, "a registry tries as often as its options say, each time from the end of the wait queue") {
   auto [error, holder] = lock(registry, "a", Isolation::write);
   REQUIRE_FALSE(error);
   const LockOptions thrice{.wait = 200ms, .tries = 3, .interval = 5ms, .max_interval = 20ms};
@@ -153,7 +153,8 @@ TEST_CASE_METHOD(Fixture, "a registry tries as often as it is told, each time fr
   CHECK(lease.is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "between two tries of a registry nothing is in line, and cancelling then leaves no trace") {
+TEST_CASE_METHOD(Fixture,
+                 "between two tries a registry has no node in the wait queue, and cancelling then leaves no trace") {
   const auto [error, holder] = lock(registry, "a", Isolation::read);
   REQUIRE_FALSE(error);
   asio::cancellation_signal cancel;
@@ -163,7 +164,7 @@ TEST_CASE_METHOD(Fixture, "between two tries of a registry nothing is in line, a
   REQUIRE(eventually([&] { return queue_length("a") == 2; }));
   REQUIRE(eventually([&] { return queue_length("a") == 1; }));
   CHECK_FALSE(writer.ready(20ms));
-  CHECK_FALSE(std::get<0>(lock(registry, "a", Isolation::read, once)));  // no writer is ahead of it
+  CHECK_FALSE(std::get<0>(lock(registry, "a", Isolation::read, once)));  // no writer is ahead of the reader
   cancel.emit(asio::cancellation_type::terminal);
   CHECK(std::get<0>(writer.get(1s)) == asio::error::operation_aborted);
   CHECK(eventually([&] { return queue_length("a") == 1 && server.monitor("zk_watch_count") == 0; }));
@@ -186,31 +187,31 @@ TEST_CASE_METHOD(Fixture, "cancelling a registry's lock at any moment completes 
   CHECK(eventually([&] { return queue_length("a") == 1 && server.monitor("zk_watch_count") == 0; }));
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "a registry refuses names that are not one component of a path, and options that make no sense") {
+TEST_CASE_METHOD(Fixture, "a registry refuses names that are not one component of a path, and invalid options") {
   const auto packets = server.monitor("zk_packets_received");
   const std::string with_nul{"a\0b", 3};
   for (const std::string& name :
        {std::string{}, std::string{"."}, std::string{".."}, std::string{"a/b"}, std::string{"/a"}, std::string{"a/"},
         std::string{"a\nb"}, with_nul, std::string{"\xff"}, std::string(1'000, 'a')}) {
     INFO(name);
-    CHECK(std::get<0>(lock(registry, name, Isolation::write)) == Error::invalid_lock_path);
-    CHECK(error_of([&] { static_cast<void>(registry.lock(name, Isolation::read)); }) == Error::invalid_lock_path);
-    CHECK(error_of([&] { static_cast<void>(registry.read_write_lock(name)); }) == Error::invalid_lock_path);
-    CHECK(std::get<0>(outcome_of_operation<std::vector<Participant>>(
-              [&](auto token) { registry.async_participants(name, std::move(token)); })) == Error::invalid_lock_path);
+    CHECK(std::get<0>(lock(registry, name, Isolation::write)) == LockError::invalid_lock_path);
+    CHECK(error_of([&] { static_cast<void>(registry.lock(name, Isolation::read)); }) == LockError::invalid_lock_path);
+    CHECK(error_of([&] { static_cast<void>(registry.read_write_lock(name)); }) == LockError::invalid_lock_path);
+    CHECK(std::get<0>(outcome_of_operation<std::vector<LockParticipant>>([&](auto token) {
+            registry.async_participants(name, std::move(token));
+          })) == LockError::invalid_lock_path);
   }
   for (const LockOptions& options : {LockOptions{.tries = 0}, LockOptions{.tries = -1}, LockOptions{.interval = 0ms},
                                      LockOptions{.interval = 2s, .max_interval = 1s}})
     CHECK(std::get<0>(lock(registry, "a", Isolation::write, options)) == Error::invalid_retry_policy);
-  CHECK(error_of([&] { LockRegistry{client, "/"}; }) == Error::invalid_lock_path);
-  CHECK(error_of([&] { LockRegistry{client, "relative"}; }) == Error::invalid_lock_path);
-  CHECK(server.monitor("zk_packets_received") <= packets + 4);  // pings, and our own look
+  CHECK(error_of([&] { LockRegistry{client, "/"}; }) == LockError::invalid_lock_path);
+  CHECK(error_of([&] { LockRegistry{client, "relative"}; }) == LockError::invalid_lock_path);
+  CHECK(server.monitor("zk_packets_received") <= packets + 4);  // pings, and the test's own read of the counter
   for (const std::string name : {"sku 42", "größe", "a:b", "...", "%2F"})
     CHECK_FALSE(std::get<0>(lock(registry, name, Isolation::write, LockOptions{.wait = 5s})));
 }
 
-TEST_CASE_METHOD(Fixture, "a registry's error that no try can mend comes at once") {
+TEST_CASE_METHOD(Fixture, "a registry reports at once an error that no further try can remedy") {
   const LockOptions patient{.wait = 1h, .tries = 100, .interval = 1h, .max_interval = 1h};
   client.close();
   CHECK(std::get<0>(lock(registry, "a", Isolation::write, patient)) == Error::closed);
@@ -219,7 +220,7 @@ TEST_CASE_METHOD(Fixture, "a registry's error that no try can mend comes at once
   CHECK(error_of([&] { static_cast<void>(registry.lock("a", Isolation::write)); }) == Error::invalid_state);
 }
 
-TEST_CASE("ten thousand names leave nothing behind in a registry") {
+TEST_CASE("a registry keeps nothing of ten thousand unused names") {
   testing::FakeEnsemble ensemble;
   const Client client = ensemble.make_client();
   const LockRegistry registry{client, "/locks"};
@@ -241,15 +242,15 @@ TEST_CASE("ten thousand names leave nothing behind in a registry") {
   for (int i = 0; i < 16; ++i) begin();
   REQUIRE(eventually([&] { return done == names; }, 100s));
   CHECK(failures == 0);
-  // Entries of parts that are gone are cleared away now and then, here at the latest when there are 64 more.
-  const auto entries = [&] { return client.shelf().size(); };
+  // Entries of destroyed parts are removed now and then, here at the latest when there are 64 more.
+  const auto entries = [&] { return client.shared_state().size(); };
   CHECK(entries() < 300);
   CHECK(eventually([&] {
     const auto nodes = ensemble.nodes();
     return std::ranges::none_of(nodes, [](const auto& node) { return node.stat.ephemeral_owner != 0; });
   }));
 
-  // What is used stays: by a caller's object, here, or by a lease.
+  // An entry in use stays. Here a caller's object uses it; a lease may, too.
   std::vector<InterProcessReadWriteLock> kept;
   for (int number = 0; number < 1'000; ++number)
     kept.push_back(registry.read_write_lock("kept-" + std::to_string(number)));
@@ -276,7 +277,7 @@ TEST_CASE_METHOD(Fixture, "a registry takes a bare duration for how long to wait
   CHECK(registry.try_lock("sku-1", Isolation::write, 5s));
 }
 
-TEST_CASE_METHOD(Fixture, "who holds a lock and who waits for it can be asked by a blocking call") {
+TEST_CASE_METHOD(Fixture, "a blocking call lists the holder and the waiters of a lock") {
   const auto [error, holder] = lock(registry, "sku-2", Isolation::write, 5s);
   REQUIRE_FALSE(error);
   Pending<Lease> waiter;
@@ -290,7 +291,7 @@ TEST_CASE_METHOD(Fixture, "who holds a lock and who waits for it can be asked by
   }
   REQUIRE(both.write_lock().participants().size() == 1);
   CHECK(both.write_lock().participants()[0].fencing_token == holder.fencing_token());
-  CHECK(error_of([&] { static_cast<void>(registry.participants("a/b")); }) == Error::invalid_lock_path);
+  CHECK(error_of([&] { static_cast<void>(registry.participants("a/b")); }) == LockError::invalid_lock_path);
   Pending<error_code> inside;
   asio::post(client.get_executor(),
              [&, told = inside.handler()] { told({}, error_of([&] { static_cast<void>(both.participants()); })); });

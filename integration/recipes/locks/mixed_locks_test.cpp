@@ -3,8 +3,8 @@
 #include "support/fixture.hpp"
 #include "support/semaphore.hpp"
 
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
-#include <zklock/recipes/inter_process_semaphore.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -66,20 +66,20 @@ TEST_CASE_METHOD(Fixture, "one client has a mutex or a read/write lock on a path
   {
     InterProcessMutex mutex{client, path};
     const Lease held = acquire(mutex);
-    CHECK(try_acquire(both.read_lock()) == Error::mixed_lock_kinds);
-    CHECK(try_acquire(both.write_lock()) == Error::mixed_lock_kinds);
-    CHECK(try_acquire(InterProcessReadWriteLock{part, path_in_part}.read_lock()) == Error::mixed_lock_kinds);
-    CHECK(error_of([&] { static_cast<void>(both.write_lock().acquire(1s)); }) == Error::mixed_lock_kinds);
+    CHECK(try_acquire(both.read_lock()) == LockError::mixed_lock_kinds);
+    CHECK(try_acquire(both.write_lock()) == LockError::mixed_lock_kinds);
+    CHECK(try_acquire(InterProcessReadWriteLock{part, path_in_part}.read_lock()) == LockError::mixed_lock_kinds);
+    CHECK(error_of([&] { static_cast<void>(both.write_lock().acquire(1s)); }) == LockError::mixed_lock_kinds);
     CHECK(try_acquire(mutex) == Error::timed_out);
-    CHECK(both.participants().empty());  // looking is no use of a lock
+    CHECK(both.participants().empty());  // a listing is no use of a lock
   }
-  // Once the mutex is given back, objects that were refused are as good as new ones.
+  // Once the mutex is released, objects that were refused work as new ones do.
   CHECK(try_acquire(both.write_lock()) == error_code{});
   CHECK(error_of([&] { CHECK(both.write_lock().acquire(1s)); }) == error_code{});
-  CHECK(try_acquire(InterProcessMutex{client, path}) == Error::mixed_lock_kinds);
+  CHECK(try_acquire(InterProcessMutex{client, path}) == LockError::mixed_lock_kinds);
 }
 
-TEST_CASE_METHOD(Fixture, "asking for the other kind of lock is refused while somebody waits, and not afterwards") {
+TEST_CASE_METHOD(Fixture, "asking for the other kind of lock is refused while there is a waiter, and not afterwards") {
   const InterProcessMutex mutex{client, path};
   const InterProcessReadWriteLock both{client, path};
   asio::cancellation_signal signal;
@@ -91,22 +91,22 @@ TEST_CASE_METHOD(Fixture, "asking for the other kind of lock is refused while so
     mutex.async_acquire(asio::bind_cancellation_slot(
         signal.slot(), [ended = std::move(ended)](error_code error, const Lease&) mutable { ended.set_value(error); }));
     CHECK(eventually([&] { return children_of(session, path).size() == 2; }));
-    CHECK(try_acquire(both.read_lock()) == Error::mixed_lock_kinds);
+    CHECK(try_acquire(both.read_lock()) == LockError::mixed_lock_kinds);
     signal.emit(asio::cancellation_type::terminal);
     CHECK(waited.get() == asio::error::operation_aborted);
     CHECK(try_acquire(both.read_lock()) == error_code{});
   }
-  // A semaphore's queue is one of mutexes, below its path, and has one in it while permits are waited for.
+  // A semaphore's wait queue is that of a mutex below its path; it has a node while a waiter waits for permits.
   const InterProcessSemaphore semaphore{client, path + "-permits", 1};
   const InterProcessReadWriteLock queue{client, path + "-permits/locks"};
   const Lease permit = acquire(semaphore);
   asio::cancellation_signal enough;
   semaphore.async_acquire(asio::bind_cancellation_slot(enough.slot(), [](error_code, const Lease&) {}));
   CHECK(eventually([&] { return children_of(session, path + "-permits/leases").size() == 2; }));
-  CHECK(try_acquire(queue.read_lock()) == Error::mixed_lock_kinds);
+  CHECK(try_acquire(queue.read_lock()) == LockError::mixed_lock_kinds);
 }
 
-TEST_CASE_METHOD(Fixture, "a path is free for the other kind of lock as soon as the last one has been given back") {
+TEST_CASE_METHOD(Fixture, "a path is free for the other kind of lock as soon as the last lock is released") {
   const auto by_guard = [](auto&& lock) {
     std::lock_guard guard{lock};
     return true;
@@ -134,7 +134,7 @@ TEST_CASE_METHOD(Fixture, "a path is free for the other kind of lock as soon as 
 TEST_CASE_METHOD(Fixture, "under Kazoo's names a mutex and a read/write lock may be on one path: writers exclude it") {
   const InterProcessMutex mutex{client, path, LockNaming::kazoo};
   const InterProcessReadWriteLock both{client, path, LockNaming::kazoo};
-  // While a fleet changes its names it holds both locks.
+  // While a fleet changes its naming, it holds both locks.
   const InterProcessMutex renamed{client, path};
   const Lease holder = acquire(mutex);
   const Lease also = acquire(renamed);
@@ -143,11 +143,11 @@ TEST_CASE_METHOD(Fixture, "under Kazoo's names a mutex and a read/write lock may
 }
 
 TEST_CASE_METHOD(Fixture, "the log names another client's lock of the other kind on the path, once a path") {
-  SECTION("a mutex, where others read and write") {
+  SECTION("a mutex, where another client has a write lock") {
     const Lease theirs = acquire(InterProcessReadWriteLock{other, path}.write_lock());
     for (int i = 0; i < 3; ++i) CHECK(acquire(InterProcessMutex{part, path_in_part}).is_held());
   }
-  SECTION("a reader, where others have a mutex") {
+  SECTION("a reader, where another client has a mutex") {
     const Lease theirs = acquire(InterProcessMutex{other, path});
     for (int i = 0; i < 3; ++i) CHECK(acquire(InterProcessReadWriteLock{part, path_in_part}.read_lock()).is_held());
   }
@@ -160,7 +160,7 @@ TEST_CASE_METHOD(Fixture, "the log names another client's lock of the other kind
   CHECK(warnings().size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "locks of one kind, and strange nodes beside them, are no reason for a warning") {
+TEST_CASE_METHOD(Fixture, "locks of one kind cause no warning, nor do foreign children beside them") {
   const Lease theirs = acquire(InterProcessReadWriteLock{other, path}.read_lock());
   for (const auto* name : {"/lease-0000000001", "/lock-1", "/_c_x-__lock__0000000001"})
     outcome_of_operation<CreateResult>(

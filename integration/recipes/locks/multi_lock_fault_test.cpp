@@ -1,15 +1,15 @@
-// InterProcessMultiLock while its server dies.
+// InterProcessMultiLock while its server is killed.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 
-#include <zklock/recipes/inter_process_multi_lock.hpp>
+#include <zklock/recipes/locks/inter_process_multi_lock.hpp>
 
 #include <algorithm>
 
 using namespace zklock;
 using namespace zklock::test;
 
-TEST_CASE("a multi-lock that waits keeps its places while the server is killed and restarted", "[faults]") {
+TEST_CASE("a waiting multi-lock keeps its queue positions while the server is killed and restarted", "[faults]") {
   testing::TestServer server;
   const Client client = make_client(server, 10s);
   const Client other = make_client(server, 10s);

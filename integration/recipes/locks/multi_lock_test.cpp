@@ -1,8 +1,8 @@
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 
-#include <zklock/recipes/inter_process_multi_lock.hpp>
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_multi_lock.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -32,12 +32,12 @@ struct Fixture {
   [[nodiscard]] bool nothing_left() const {
     return leaves_no_trace(server, session, left) && leaves_no_trace(server, session, right);
   }
-  /// As an operator's hand would.
+  /// Deletes a node as an operator would.
   void remove(const std::string& node) const {
     REQUIRE_FALSE(
         std::get<0>(outcome_of_operation<>([&](auto token) { session.async_remove(node, std::move(token)); })));
   }
-  /// A path at which nobody can make a lock: below an ephemeral node.
+  /// A path at which no lock can be made: below an ephemeral node.
   [[nodiscard]] std::string impossible_path() const {
     const std::string ephemeral = left + "-and-more";
     static_cast<void>(outcome_of_operation<CreateResult>([&](auto token) {
@@ -57,7 +57,7 @@ error_code release(AnyLease& lease) {
   return std::get<0>(outcome_of_operation<>([&](auto token) { lease.async_release(std::move(token)); }));
 }
 
-/// What a blocking call throws; success if nothing.
+/// The error that a blocking call throws; success if none.
 template <class Call>
 error_code error_of(Call call) {
   try {
@@ -70,22 +70,22 @@ error_code error_of(Call call) {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "a multi-lock holds all of its locks, and gives all of them back") {
+TEST_CASE_METHOD(Fixture, "a multi-lock holds all of its locks, and releases all of them") {
   const InterProcessMultiLock theirs{other, {left, right}};
   auto [error, lease] = acquire(both, 10s);
   REQUIRE_FALSE(error);
   CHECK(lease.is_held());
   REQUIRE(lease.leases().size() == 2);
-  CHECK(lease.leases()[0].node_path().starts_with(right + "/"));  // as they were named
+  CHECK(lease.leases()[0].node_path().starts_with(right + "/"));  // in the order in which they were named
   CHECK(lease.leases()[1].node_path().starts_with(left + "/"));
-  CHECK(lease.leases()[1].fencing_token() < lease.leases()[0].fencing_token());  // acquired by their paths' order
+  CHECK(lease.leases()[1].fencing_token() < lease.leases()[0].fencing_token());  // acquired in the order of the paths
   CHECK(std::get<0>(acquire(theirs, 0s)) == Error::timed_out);
   CHECK(both.is_acquired_in_this_process());
   CHECK_FALSE(both.is_owned_by_current_thread());
   SECTION("awaited") {
     CHECK_FALSE(release(lease));
     CHECK(lease.state() == LeaseState::released);
-    CHECK(release(lease) == Error::not_owner);
+    CHECK(release(lease) == LockError::not_owner);
   }
   SECTION("at the end of its life") { lease = MultiLease{}; }
   CHECK_FALSE(both.is_acquired_in_this_process());
@@ -111,14 +111,14 @@ TEST_CASE_METHOD(Fixture, "a multi-lock is a lock of the standard library, and r
   }
   CHECK_FALSE(right_mutex.is_owned_by_current_thread());
   CHECK(left_mutex.is_owned_by_current_thread());
-  CHECK_FALSE(both.is_acquired_in_this_process());  // not all of it
+  CHECK_FALSE(both.is_acquired_in_this_process());  // not both parts
   left_mutex.release();
-  CHECK(error_of([&] { both.release(); }) == Error::not_owner);
-  CHECK(error_of([&] { both.unlock(); }) == Error::not_owner);
+  CHECK(error_of([&] { both.release(); }) == LockError::not_owner);
+  CHECK(error_of([&] { both.unlock(); }) == LockError::not_owner);
   CHECK(nothing_left());
 }
 
-TEST_CASE_METHOD(Fixture, "what is acquired by a multi-lock may be released by its parts, and the other way about") {
+TEST_CASE_METHOD(Fixture, "locks acquired by a multi-lock may be released by its parts, and the other way round") {
   both.acquire();
   left_mutex.release();
   right_mutex.release();
@@ -129,7 +129,7 @@ TEST_CASE_METHOD(Fixture, "what is acquired by a multi-lock may be released by i
   CHECK(nothing_left());
 }
 
-TEST_CASE_METHOD(Fixture, "a multi-lock goes by the paths at the server, whatever they are called here") {
+TEST_CASE_METHOD(Fixture, "a multi-lock goes by the paths at the server, in whatever namespaces its locks are") {
   const std::string parent = left.substr(1, left.rfind('/') - 1);
   const InterProcessMutex first{client, left};
   const InterProcessMutex second{client.using_namespace(parent), "/right"};
@@ -141,36 +141,37 @@ TEST_CASE_METHOD(Fixture, "a multi-lock goes by the paths at the server, whateve
   CHECK(leases[1].fencing_token() < leases[0].fencing_token());
 }
 
-TEST_CASE_METHOD(Fixture, "a multi-lock of which one release fails releases the others, and says what failed") {
+TEST_CASE_METHOD(Fixture, "a multi-lock of which one release fails releases the others, and reports the error") {
   SECTION("asynchronous") {
     auto [error, lease] = acquire(both, 10s);
     REQUIRE_FALSE(error);
     remove(lease.leases()[GENERATE(0U, 1U)].node_path());
-    CHECK(release(lease) == Error::lock_lost);
+    CHECK(release(lease) == LockError::lock_lost);
   }
   SECTION("blocking") {
     both.acquire();
     const std::string lost = GENERATE(true, false) ? left : right;
     remove(lost + "/" + children_of(session, lost).front());
-    CHECK(error_of([&] { both.release(); }) == Error::lock_lost);
+    CHECK(error_of([&] { both.release(); }) == LockError::lock_lost);
   }
-  SECTION("blocking, and both fail: the first one is told, and that is the last acquired") {
+  SECTION("blocking, and both fail: the first error is given, that of the lock acquired last") {
     both.acquire();
     right_mutex.release();
     remove(left + "/" + children_of(session, left).front());
-    CHECK(error_of([&] { both.release(); }) == Error::not_owner);
+    CHECK(error_of([&] { both.release(); }) == LockError::not_owner);
   }
   SECTION("in the background") {
     both.acquire();
     right_mutex.release();
-    CHECK(error_of([&] { both.unlock(); }) == Error::not_owner);
+    CHECK(error_of([&] { both.unlock(); }) == LockError::not_owner);
   }
   CHECK_FALSE(left_mutex.is_acquired_in_this_process());
   CHECK_FALSE(right_mutex.is_acquired_in_this_process());
   CHECK(nothing_left());
 }
 
-TEST_CASE_METHOD(Fixture, "a multi-lock of which one lock cannot be acquired gives the others back, and says why") {
+TEST_CASE_METHOD(Fixture,
+                 "a multi-lock of which one lock cannot be acquired releases the others, and reports the error") {
   InterProcessMultiLock some{client, {impossible_path(), left}};
   SECTION("asynchronous") {
     auto [error, lease] = acquire(some);
@@ -188,11 +189,11 @@ TEST_CASE_METHOD(Fixture, "a multi-lock of which one lock cannot be acquired giv
     left_mutex.release();
     CHECK_FALSE(left_mutex.is_owned_by_current_thread());
   }
-  CHECK(queue_length(left) == 0);  // it was waited for
+  CHECK(queue_length(left) == 0);  // the call has waited for the release
   CHECK(nothing_left());
 }
 
-TEST_CASE_METHOD(Fixture, "a multi-lock that is not acquired in time leaves no trace, and what its thread had before") {
+TEST_CASE_METHOD(Fixture, "a multi-lock that is not acquired in time leaves only what its thread had before") {
   const InterProcessMutex theirs{other, right};
   const Lease holder = test::acquire(theirs);
   CHECK(std::get<0>(acquire(both, 0s)) == Error::timed_out);
@@ -207,7 +208,7 @@ TEST_CASE_METHOD(Fixture, "a multi-lock that is not acquired in time leaves no t
   CHECK(queue_length(right) == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "a multi-lock's deadline is one for all of its locks") {
+TEST_CASE_METHOD(Fixture, "a multi-lock has one deadline for all of its locks") {
   const Lease keeps_right = test::acquire(InterProcessMutex{other, right});
   Lease keeps_left = test::acquire(InterProcessMutex{other, left});
   const auto start = std::chrono::steady_clock::now();
@@ -218,7 +219,7 @@ TEST_CASE_METHOD(Fixture, "a multi-lock's deadline is one for all of its locks")
   CHECK(std::get<0>(pending.get()) == Error::timed_out);
   const auto took = std::chrono::steady_clock::now() - start;
   CHECK(took >= 2s);
-  CHECK(took < 3s);  // with a deadline for each it would be 3.5 s
+  CHECK(took < 3s);  // with a deadline for each lock it would take 3.5 s
   CHECK(leaves_no_trace(server, session, left));
 }
 
@@ -228,7 +229,8 @@ TEST_CASE_METHOD(Fixture, "cancelling a multi-lock at any moment completes once,
     asio::cancellation_signal cancel;
     Pending<MultiLease> pending;
     both.async_acquire(asio::bind_cancellation_slot(cancel.slot(), pending.handler()));
-    // As far as `round` says: requests of ours are answered in the order of its own.
+    // Lets the attempt come as far as `round` says: the test's requests are answered in order with those of the
+    // attempt.
     for (int step = 0; step < round % 8; ++step) static_cast<void>(sync(session));
     const auto types = {asio::cancellation_type::terminal, asio::cancellation_type::partial,
                         asio::cancellation_type::total};
@@ -242,7 +244,7 @@ TEST_CASE_METHOD(Fixture, "cancelling a multi-lock at any moment completes once,
   CHECK(eventually([&] { return server.monitor("zk_watch_count") == 0; }));
 }
 
-TEST_CASE_METHOD(Fixture, "multi-locks that name their locks in any order never wait for one another in a circle") {
+TEST_CASE_METHOD(Fixture, "multi-locks that name their locks in different orders never deadlock") {
   constexpr int turns = 60;
   const std::string third = left + "-and-right";
   const std::vector<std::vector<std::string>> orders{{left, right}, {right, left}, {third, left}, {right, third}};
@@ -276,8 +278,8 @@ TEST_CASE_METHOD(Fixture, "multi-locks that name their locks in any order never 
   CHECK(nothing_left());
 }
 
-TEST_CASE_METHOD(Fixture, "a multi-lock of read and write locks shares what it reads and has alone what it writes") {
-  left = fresh_path();  // there are mutexes at the others
+TEST_CASE_METHOD(Fixture, "a multi-lock of read and write locks shares its read locks and has its write locks alone") {
+  left = fresh_path();  // there are mutexes at the other paths
   right = left + "-right";
   InterProcessReadWriteLock here{client, left};
   InterProcessReadWriteLock there{client, right};
@@ -334,7 +336,7 @@ TEST_CASE_METHOD(Fixture, "a multi-lock of several clients is lost with any of t
   REQUIRE(eventually([&lease = lease] { return lease.state() == LeaseState::lost; }));
   CHECK(lease.leases()[1].is_held());
   CHECK_FALSE(lock.is_acquired_in_this_process());
-  CHECK(release(lease) == Error::lock_lost);
+  CHECK(release(lease) == LockError::lock_lost);
   CHECK(nothing_left());
 }
 
@@ -346,7 +348,7 @@ TEST_CASE_METHOD(Fixture, "a multi-lock whose session ends while it waits is gra
   const SessionCredentials victim = session.credentials();
   server.end_session(victim.id, {victim.password.data(), victim.password.size()});
   session = connected_session(other);
-  REQUIRE(eventually([&] { return queue_length(left) == 0 && queue_length(right) == 2; }));  // stands in line again
+  REQUIRE(eventually([&] { return queue_length(left) == 0 && queue_length(right) == 2; }));  // enqueued again
   CHECK_FALSE(pending.ready(50ms));
   holder = Lease{};
   const auto [error, lease] = pending.get();
@@ -356,14 +358,14 @@ TEST_CASE_METHOD(Fixture, "a multi-lock whose session ends while it waits is gra
   CHECK(queue_length(right) == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "a multi-lock that cannot be is refused") {
+TEST_CASE_METHOD(Fixture, "an invalid multi-lock is refused") {
   using Locks = std::vector<std::reference_wrapper<const InterProcessMutex>>;
   const InterProcessMutex theirs{other, left};
   const InterProcessMutex by_namespace{client.using_namespace(left.substr(1, left.rfind('/') - 1)), "/left"};
   CHECK(error_of([&] { InterProcessMultiLock{client, std::vector<std::string>{}}; }) == Error::bad_arguments);
   CHECK(error_of([] { InterProcessMultiLock{Locks{}}; }) == Error::bad_arguments);
-  CHECK(error_of([&] { InterProcessMultiLock{client, {left, "relative"}}; }) == Error::invalid_lock_path);
-  // Each would wait for the other for ever.
+  CHECK(error_of([&] { InterProcessMultiLock{client, {left, "relative"}}; }) == LockError::invalid_lock_path);
+  // Each lock would wait for the other for ever.
   CHECK(error_of([&] { InterProcessMultiLock{{left_mutex, theirs}}; }) == Error::would_deadlock);
   CHECK(error_of([&] { InterProcessMultiLock{{left_mutex, by_namespace}}; }) == Error::would_deadlock);
   const InterProcessReadWriteLock here{client, right + "-read"};
@@ -374,7 +376,7 @@ TEST_CASE_METHOD(Fixture, "a multi-lock that cannot be is refused") {
   CHECK_FALSE(error_of([&] { InterProcessMultiLock{{here.read_lock(), there.read_lock()}}; }));
   CHECK_FALSE(error_of([&] {
     InterProcessMultiLock{{here.write_lock(), mutex_there}};
-  }));  // mutexes have a queue of their own
+  }));  // mutexes have a wait queue of their own
 
   InterProcessMultiLock moved{std::move(both)};
   CHECK(error_of([&] { both.acquire(); }) == Error::invalid_state);  // NOLINT(bugprone-use-after-move)

@@ -1,7 +1,7 @@
 #include "support/catch.hpp"
-#include "support/fixture.hpp"
+#include "support/lock_fixture.hpp"
 
-#include <zklock/client_id.hpp>
+#include <zklock/recipes/locks/lock_data.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 
@@ -16,19 +16,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct Fixture {
-  testing::TestServer& server = shared_server();
-  Client client = make_client(server);
-  Session session = connected_session(client);
-  std::string path = fresh_path();
+struct Fixture : LockFixture {
   InterProcessMutex mutex{client, path};
   InterProcessMutex other{client, path};
-
-  [[nodiscard]] std::string data_of(const std::string& node) const {
-    return std::get<1>(
-               outcome_of_operation<DataResult>([&](auto token) { session.async_get_data(node, std::move(token)); }))
-        .data;
-  }
 };
 
 std::tuple<error_code, Lease> acquire_as(const InterProcessMutex& mutex, Owner owner) {
@@ -54,21 +44,21 @@ TEST_CASE_METHOD(Fixture, "an owner enters again by any object on the path, and 
   const std::string node = first.node_path();
   CHECK(eventually([&] { return data_of(node) == format_lock_data({client.client_id(), 2}); }));
 
-  Pending<Lease> stranger;
-  mutex.async_acquire(stranger.handler());
+  Pending<Lease> foreign;
+  mutex.async_acquire(foreign.handler());
   REQUIRE(eventually([&] { return children_of(session, path).size() == 2; }));
   CHECK_FALSE(release(first));
   CHECK(first.state() == LeaseState::released);
   CHECK(second.is_held());
-  CHECK(release(first) == Error::not_owner);
+  CHECK(release(first) == LockError::not_owner);
   CHECK(second.is_held());
-  CHECK_FALSE(stranger.ready(100ms));
+  CHECK_FALSE(foreign.ready(100ms));
   CHECK(eventually([&] { return data_of(node) == format_lock_data({client.client_id(), 1}); }));
   CHECK_FALSE(release(second));
-  CHECK(std::get<1>(stranger.get()).is_held());
+  CHECK(std::get<1>(foreign.get()).is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "an owner that asks twice at once stands in line once") {
+TEST_CASE_METHOD(Fixture, "an owner that acquires several times at once enqueues once") {
   Lease holder = acquire(mutex);
   const Owner owner = Owner::make();
   std::vector<Pending<Lease>> pending(5);
@@ -87,7 +77,7 @@ TEST_CASE_METHOD(Fixture, "an owner that asks twice at once stands in line once"
   CHECK(leaves_no_trace(server, session, path));
 }
 
-TEST_CASE_METHOD(Fixture, "an owner whose first wait is given up waits on") {
+TEST_CASE_METHOD(Fixture, "an owner whose first wait is cancelled goes on waiting") {
   Lease holder = acquire(mutex);
   const Owner owner = Owner::make();
   asio::cancellation_signal cancel;
@@ -118,7 +108,7 @@ TEST_CASE_METHOD(Fixture, "a thread and a coroutine may own a lock together, by 
   CHECK_FALSE(mutex.is_acquired_in_this_process());
 }
 
-TEST_CASE_METHOD(Fixture, "what is acquired by one object is released by another, and by the last one to go") {
+TEST_CASE_METHOD(Fixture, "a lock acquired by one object is released by another, or when the last object ends") {
   auto temporary = std::make_unique<InterProcessMutex>(client, path);
   temporary->acquire();
   temporary.reset();
@@ -134,7 +124,7 @@ TEST_CASE_METHOD(Fixture, "what is acquired by one object is released by another
   CHECK(leaves_no_trace(server, session, elsewhere));
 }
 
-TEST_CASE_METHOD(Fixture, "entering and leaving a thousand times asks the server nothing that anybody waits for") {
+TEST_CASE_METHOD(Fixture, "a thousand re-entries and releases wait for no reply of the server") {
   mutex.acquire();
   const std::string node = path + "/" + children_of(session, path).front();
   const auto before = server.monitor("zk_packets_received");
@@ -146,7 +136,7 @@ TEST_CASE_METHOD(Fixture, "entering and leaving a thousand times asks the server
   mutex.release();
 }
 
-TEST_CASE_METHOD(Fixture, "10 threads with one mutex: never two inside, and each may nest") {
+TEST_CASE_METHOD(Fixture, "10 threads with one mutex are inside one at a time, and each may re-enter") {
   constexpr int rounds = 10;
   std::atomic<int> inside{0};
   std::atomic<int> overlaps{0};

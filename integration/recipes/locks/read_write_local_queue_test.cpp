@@ -1,9 +1,9 @@
-// Readers and writers of one client, who follow one another without a list of the line or a look at it.
+// Readers and writers of one client, which follow one another without a list of the wait queue or a check of a node.
 #include "support/catch.hpp"
-#include "support/fixture.hpp"
+#include "support/lock_fixture.hpp"
 #include "support/log.hpp"
 
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -18,14 +18,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct Fixture {
-  testing::TestServer& server = shared_server();
-  Client client = make_client(server);
-  Session session = connected_session(client);
-  std::string path = fresh_path();
+struct Fixture : LockFixture {
   InterProcessReadWriteLock lock{client, path};
-  Client strangers = make_client(server);
-  InterProcessReadWriteLock theirs{strangers, path};
+  Client foreign_client = make_client(server);
+  InterProcessReadWriteLock theirs{foreign_client, path};
   std::vector<Pending<Lease>> readers = {};
 
   [[nodiscard]] std::vector<std::string> line() const { return children_of(session, path); }
@@ -33,24 +29,24 @@ struct Fixture {
     return eventually([&] { return line().size() == number; });
   }
 
-  /// So many readers of ours stand in line, besides as many others.
+  /// Lets `number` readers of the client enqueue, besides `others` nodes that are there.
   void wait_to_read(std::size_t number, std::size_t others) {
     readers = std::vector<Pending<Lease>>(number);
     for (std::size_t i = 0; i < number; ++i) {
       lock.read_lock().async_acquire(readers[i].handler());
       REQUIRE(are(others + i + 1));
+      REQUIRE_FALSE(sync(session));  // by then the reader waits for the node ahead of it, and the next one knows that
     }
   }
   void delete_behind_our_back(const Transaction& nodes) const {
     REQUIRE_FALSE(std::get<0>(outcome_of_operation<TransactionResults>(
-        [&](auto token) { connected_session(strangers).async_commit(nodes, std::move(token)); })));
+        [&](auto token) { connected_session(foreign_client).async_commit(nodes, std::move(token)); })));
   }
 };
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture,
-                 "readers behind a writer of their client make their nodes, delete them, and ask for nothing else") {
+TEST_CASE_METHOD(Fixture, "readers behind a writer of their client send only creates and deletes") {
   const Log log;
   const Client logged{
       {.connect_string = server.connect_string(), .session_timeout = session_timeout, .logger = log.logger()}};
@@ -62,7 +58,7 @@ TEST_CASE_METHOD(Fixture,
     return eventually([&] { return ++lists, line().size() == number; });
   };
   const std::int64_t before = server.monitor("zk_packets_received");
-  // One after the other: a reader that begins just when the one before has its node may look at the line.
+  // One after the other: a reader that begins just when the reader before gets its node may list the wait queue.
   for (std::size_t i = 0; i < readers.size(); ++i) {
     ours.read_lock().async_acquire(readers[i].handler());
     REQUIRE(eventually([&] { return log.count("event=waiting") == i + 1; }));
@@ -75,13 +71,13 @@ TEST_CASE_METHOD(Fixture,
   }
   REQUIRE(are_counted(0));
   CAPTURE(lists);
-  // 50 creates, 50 deletes, the writer's; renewals, now and then.
+  // 50 creates, 50 deletes, the writer's delete, and now and then a renewal.
   CHECK(server.monitor("zk_packets_received") - before - lists <= 115);
 }
 
-TEST_CASE_METHOD(Fixture, "readers behind a writer of their client wait for the stranger who writes ahead of it",
+TEST_CASE_METHOD(Fixture, "readers behind a writer of their client wait for another client's writer ahead of it",
                  "[faults]") {
-  Lease stranger = acquire(theirs.write_lock());
+  Lease foreign = acquire(theirs.write_lock());
   asio::cancellation_signal gives_up;
   Pending<Lease> writer;
   lock.write_lock().async_acquire(asio::bind_cancellation_slot(gives_up.slot(), writer.handler()));
@@ -91,11 +87,12 @@ TEST_CASE_METHOD(Fixture, "readers behind a writer of their client wait for the 
   CHECK(std::get<0>(writer.get()) == asio::error::operation_aborted);
   REQUIRE(are(4));
   for (auto& each : readers) CHECK_FALSE(each.ready(50ms));
-  stranger = Lease{};
+  foreign = Lease{};
   for (auto& each : readers) CHECK(std::get<1>(each.get()).is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "a reader whose node an operator has deleted while it waited hears so, and the others read",
+TEST_CASE_METHOD(Fixture,
+                 "a waiting reader whose node an operator deleted loses the lock, and the other readers hold it",
                  "[faults]") {
   Lease writer = acquire(lock.write_lock());
   wait_to_read(3, 1);
@@ -111,16 +108,33 @@ TEST_CASE_METHOD(Fixture, "a reader whose node an operator has deleted while it 
   CHECK(third.is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "what a writer leaves whose directory an operator has deleted is nothing to its readers",
+TEST_CASE_METHOD(Fixture, "a void handoff means nothing to a writer that lists the queue, and to the reader behind it",
+                 "[faults]") {
+  Lease reader = acquire(lock.read_lock());
+  Pending<Lease> first;
+  lock.write_lock().async_acquire(first.handler());
+  REQUIRE(are(2));
+  Pending<Lease> second;
+  lock.read_lock().async_acquire(second.handler());
+  REQUIRE(are(3));
+  delete_behind_our_back(Transaction{}.remove(reader.node_path()));
+  reader = Lease{};
+  CHECK(std::get<1>(first.get()).is_held());  // and released
+  const Lease taken = std::get<1>(second.get());
+  REQUIRE_FALSE(sync(session));
+  CHECK(taken.is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "readers lose the lock that a writer hands off after an operator has deleted its directory",
                  "[faults]") {
   Lease writer = acquire(lock.write_lock());
   delete_behind_our_back(Transaction{}.remove(writer.node_path()).remove(path));
-  const Lease stranger = acquire(theirs.write_lock());
+  const Lease foreign = acquire(theirs.write_lock());
   wait_to_read(2, 1);  // the first has the number after the writer's
   writer = Lease{};
   for (auto& each : readers) {
     const Lease taken = std::get<1>(each.get());
     CHECK(eventually([&] { return taken.state() == LeaseState::lost; }));
   }
-  CHECK(stranger.is_held());
+  CHECK(foreign.is_held());
 }

@@ -1,7 +1,7 @@
 #include "support/catch.hpp"
-#include "support/fixture.hpp"
+#include "support/lock_fixture.hpp"
 
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 
 #include <atomic>
 #include <mutex>
@@ -15,15 +15,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct Fixture {
-  testing::TestServer& server = shared_server();
-  Client client = make_client(server);
-  Session session = connected_session(client);
-  std::string path = fresh_path();
+struct Fixture : LockFixture {
   InterProcessReadWriteLock lock{client, path};
-
-  [[nodiscard]] std::size_t queue_length() const { return children_of(session, path).size(); }
-  [[nodiscard]] bool nothing_left() const { return leaves_no_trace(server, session, path); }
 };
 
 std::tuple<error_code, Lease> try_acquire(const InterProcessMutex& mutex, Owner owner,
@@ -54,10 +47,10 @@ TEST_CASE_METHOD(Fixture, "readers share the lock, a writer has it alone") {
   CHECK(nothing_left());
 }
 
-TEST_CASE_METHOD(Fixture, "readers and writers are served in order: a writer who waits keeps later readers out") {
+TEST_CASE_METHOD(Fixture, "readers and writers are served in order: a waiting writer keeps later readers out") {
   Lease reader = acquire(lock.read_lock());
-  const Client strangers = make_client(server);
-  const InterProcessReadWriteLock theirs{strangers, path};
+  const Client foreign_client = make_client(server);
+  const InterProcessReadWriteLock theirs{foreign_client, path};
   Pending<Lease> writer;
   theirs.write_lock().async_acquire(writer.handler());
   REQUIRE(eventually([&] { return queue_length() == 2; }));
@@ -66,17 +59,17 @@ TEST_CASE_METHOD(Fixture, "readers and writers are served in order: a writer who
     lock.read_lock().async_acquire(readers[i].handler());
     REQUIRE(eventually([&] { return queue_length() == 3 + i; }));
   }
-  // The writer, a stranger, watches the reader, and all readers the writer: one watch for their session.
+  // The other client's writer watches the reader, and all readers watch the writer: one watch for their session.
   CHECK(eventually([&] { return server.monitor("zk_watch_count") == 2; }));
   CHECK_FALSE(readers[0].ready(100ms));
-  const auto [error, line] =
-      outcome_of_operation<std::vector<Participant>>([&](auto token) { lock.async_participants(std::move(token)); });
+  const auto [error, line] = outcome_of_operation<std::vector<LockParticipant>>(
+      [&](auto token) { lock.async_participants(std::move(token)); });
   CHECK_FALSE(error);
   REQUIRE(line.size() == 5);
   CHECK(line[0].kind == LockKind::read);
   CHECK(line[1].kind == LockKind::write);
   CHECK(line[4].kind == LockKind::read);
-  const auto [failed, writers] = outcome_of_operation<std::vector<Participant>>(
+  const auto [failed, writers] = outcome_of_operation<std::vector<LockParticipant>>(
       [&](auto token) { lock.write_lock().async_participants(std::move(token)); });
   CHECK_FALSE(failed);
   CHECK(writers.size() == 1);
@@ -89,7 +82,8 @@ TEST_CASE_METHOD(Fixture, "readers and writers are served in order: a writer who
   for (auto& each : readers) CHECK(std::get<1>(each.get()).is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "a writer may read, too, and go on reading when it writes no more: no writer gets between") {
+TEST_CASE_METHOD(Fixture,
+                 "a writer may also read, and go on reading after it releases the write lock: no writer gets between") {
   const Owner owner = Owner::make();
   auto [error, writer] = try_acquire(lock.write_lock(), owner);
   REQUIRE_FALSE(error);
@@ -97,24 +91,25 @@ TEST_CASE_METHOD(Fixture, "a writer may read, too, and go on reading when it wri
   lock.write_lock().async_acquire(next.handler());
   REQUIRE(eventually([&] { return queue_length() == 2; }));
 
-  CHECK(std::get<0>(try_acquire(lock.read_lock(), Owner::make())) == Error::timed_out);  // not a stranger
+  CHECK(std::get<0>(try_acquire(lock.read_lock(), Owner::make())) == Error::timed_out);  // not another owner
   auto [failed, reader] = try_acquire(lock.read_lock(), owner);
   REQUIRE_FALSE(failed);
   CHECK(reader.is_held());
-  // Beside the writer, with its number: Curator's layout.
+  // The node is beside the writer's, with its number: Curator's layout.
   CHECK(reader.node_path().substr(reader.node_path().size() - 10) ==
         writer.node_path().substr(writer.node_path().size() - 10));
   CHECK_FALSE(release(writer));
   CHECK_FALSE(next.ready(100ms));
   CHECK(reader.is_held());
-  SECTION("readers join it only behind the writer who waits") {
+  SECTION("other readers wait behind the waiting writer") {
     CHECK(std::get<0>(try_acquire(lock.read_lock(), Owner::make())) == Error::timed_out);
   }
   CHECK_FALSE(release(reader));
   CHECK(std::get<1>(next.get()).is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "who comes while a writer reads, too, reads as soon as it writes no more") {
+TEST_CASE_METHOD(Fixture,
+                 "a reader that comes while a writer also reads gets the lock when the write lock is released") {
   const Owner owner = Owner::make();
   auto [cannot_write, writing] = try_acquire(lock.write_lock(), owner);
   auto [cannot_read, reading] = try_acquire(lock.read_lock(), owner);
@@ -129,7 +124,7 @@ TEST_CASE_METHOD(Fixture, "who comes while a writer reads, too, reads as soon as
   CHECK(reading.is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "a writer who goes on reading keeps its token, and that of the writer who waits is greater") {
+TEST_CASE_METHOD(Fixture, "a writer that goes on reading keeps its token, and that of a waiting writer is greater") {
   const Owner owner = Owner::make();
   auto [error, writer] = try_acquire(lock.write_lock(), owner);
   REQUIRE_FALSE(error);
@@ -147,16 +142,16 @@ TEST_CASE_METHOD(Fixture, "a writer who goes on reading keeps its token, and tha
 }
 
 TEST_CASE_METHOD(Fixture,
-                 "an owner that asks for both halves at once has both, or is told that it would wait for itself") {
+                 "an owner that asks for both locks at once gets both, or an error if it would wait for itself") {
   const Owner owner = Owner::make();
-  auto [error, stranger] = try_acquire(lock.write_lock(), Owner::make());
+  auto [error, foreign] = try_acquire(lock.write_lock(), Owner::make());
   REQUIRE_FALSE(error);
   Pending<Lease> first;
   Pending<Lease> second;
   SECTION("first to write, then to read") {
     lock.write_lock().async_acquire(owner, first.handler());
     lock.read_lock().async_acquire(owner, second.handler());
-    stranger = Lease{};
+    foreign = Lease{};
     const auto [cannot_write, writing] = first.get();
     const auto [cannot_read, reading] = second.get();
     CHECK(writing.is_held());
@@ -165,14 +160,14 @@ TEST_CASE_METHOD(Fixture,
   SECTION("first to read, then to write") {
     lock.read_lock().async_acquire(owner, first.handler());
     lock.write_lock().async_acquire(owner, second.handler());
-    stranger = Lease{};
+    foreign = Lease{};
     const auto [cannot_read, reading] = first.get();
     CHECK(reading.is_held());
     CHECK(std::get<0>(second.get()) == Error::would_deadlock);
   }
 }
 
-TEST_CASE_METHOD(Fixture, "a reader that wants to write is told at once that it would wait for itself") {
+TEST_CASE_METHOD(Fixture, "a reader that asks for the write lock is refused at once, since it would wait for itself") {
   const Owner owner = Owner::make();
   auto [error, reader] = try_acquire(lock.read_lock(), owner);
   REQUIRE_FALSE(error);
@@ -213,17 +208,17 @@ TEST_CASE_METHOD(Fixture, "read and write locks are locks of the standard librar
   CHECK(nothing_left());
 }
 
-TEST_CASE_METHOD(Fixture, "a downgrade whose writer an operator has deleted is refused") {
+TEST_CASE_METHOD(Fixture, "a downgrade is refused if an operator has deleted the writer's node") {
   const Owner owner = Owner::make();
   auto [error, writer] = try_acquire(lock.write_lock(), owner);
   REQUIRE_FALSE(error);
   outcome_of_operation<>([&, node = writer.node_path()](auto token) { session.async_remove(node, std::move(token)); });
-  CHECK(std::get<0>(try_acquire(lock.read_lock(), owner)) == Error::lock_lost);
-  CHECK(release(writer) == Error::lock_lost);
+  CHECK(std::get<0>(try_acquire(lock.read_lock(), owner)) == LockError::lock_lost);
+  CHECK(release(writer) == LockError::lock_lost);
   CHECK(nothing_left());
 }
 
-TEST_CASE_METHOD(Fixture, "when a writer's session ends its node goes, and the next one reads") {
+TEST_CASE_METHOD(Fixture, "when a writer's session ends, its node is deleted, and the next reader gets the lock") {
   const Client other = make_client(server);
   Lease writing = acquire(InterProcessReadWriteLock{other, path}.write_lock());
   Pending<Lease> reading;
@@ -252,12 +247,12 @@ TEST_CASE_METHOD(Fixture, "a read and write lock in a namespace works there") {
   CHECK(writing.is_held());
 }
 
-TEST_CASE("many who read and write by turns: writers are alone, readers see whole writes") {
+TEST_CASE("of many threads that read and write in turn none overlaps with a writer, and readers share") {
   auto& server = shared_server();
   const std::string path = fresh_path();
   std::atomic<int> readers{0};
   std::atomic<int> writers{0};
-  std::atomic<int> most_readers{0};
+  std::atomic<int> max_readers{0};
   std::atomic<int> overlaps{0};
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < 4; ++i)
@@ -279,7 +274,7 @@ TEST_CASE("many who read and write by turns: writers are alone, readers see whol
           const std::shared_lock reading{lock};
           const int now = ++readers;
           if (writers != 0) ++overlaps;
-          if (now > most_readers) most_readers = now;
+          if (now > max_readers) max_readers = now;
           std::this_thread::yield();
           --readers;
         }
@@ -287,5 +282,5 @@ TEST_CASE("many who read and write by turns: writers are alone, readers see whol
     });
   for (auto& thread : threads) thread.join();
   CHECK(overlaps == 0);
-  CHECK(most_readers > 1);
+  CHECK(max_readers > 1);
 }

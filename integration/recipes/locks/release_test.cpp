@@ -1,9 +1,9 @@
-// Giving a lock back while nobody answers.
+// Releasing a lock while the server does not answer.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 
-#include <zklock/recipes/inter_process_multi_lock.hpp>
-#include <zklock/recipes/inter_process_semaphore_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_multi_lock.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore_mutex.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -16,7 +16,7 @@ using namespace zklock::test;
 
 namespace {
 
-/// A server that is going to be paused, for less than the session timeout.
+/// A server that the tests pause, for less than the session timeout.
 struct Fixture {
   testing::TestServer server;
   Client client = make_client(server, 9s);
@@ -24,7 +24,7 @@ struct Fixture {
   std::string path = "/locks/a";
   InterProcessMutex mutex{client, path};
 
-  /// The lock is free once the server is back, and nobody's session had to end for that.
+  /// Checks that the lock is free once the server is back, without the end of the session.
   void check_that_it_is_free_later() {
     server.resume();
     CHECK(eventually([&] { return children_of(session, path).empty(); }));
@@ -33,7 +33,7 @@ struct Fixture {
   }
 };
 
-/// Cancels from where the signal may be touched.
+/// Emits the signal on the executor where it may be used.
 void cancel(const Client& client, const std::shared_ptr<asio::cancellation_signal>& signal) {
   asio::post(client.get_executor(), [signal] { signal->emit(asio::cancellation_type::terminal); });
 }
@@ -48,7 +48,7 @@ TEST_CASE_METHOD(Fixture, "a release ends at its deadline, and the delete goes o
   CHECK(std::get<0>(released.get()) == Error::timed_out);
   CHECK(lease.state() == LeaseState::released);
   CHECK(std::get<0>(outcome_of_operation<>([&](auto token) { lease.async_release(std::move(token)); })) ==
-        Error::not_owner);
+        LockError::not_owner);
   check_that_it_is_free_later();
   CHECK(released.completions() == 1);
 }
@@ -68,7 +68,7 @@ TEST_CASE_METHOD(Fixture, "a release that is cancelled completes at once, and th
   CHECK(released.completions() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "a release that is done in time says so, whoever would have given up later") {
+TEST_CASE_METHOD(Fixture, "a release that is done in time reports success, and a later cancel changes nothing") {
   const auto signal = std::make_shared<asio::cancellation_signal>();
   Lease lease = acquire(mutex);
   Pending<> released;
@@ -87,7 +87,7 @@ TEST_CASE_METHOD(Fixture, "a blocking release ends at its deadline, and the thre
     mutex.acquire();
     mutex.acquire();
     server.pause();
-    CHECK(mutex.release(100ms));  // once less: nobody is asked
+    CHECK(mutex.release(100ms));  // only the count falls: no request is sent
     CHECK_FALSE(mutex.release(100ms));
     CHECK_FALSE(mutex.is_owned_by_current_thread());
     CHECK_THROWS_AS(mutex.release(100ms), boost::system::system_error);
@@ -100,7 +100,7 @@ TEST_CASE_METHOD(Fixture, "a blocking release ends at its deadline, and the thre
     CHECK_FALSE(single.release(100ms));
     CHECK_FALSE(single.is_acquired_in_this_process());
   }
-  SECTION("of a multi-lock, in all") {
+  SECTION("of a multi-lock, with one deadline for all locks") {
     InterProcessMultiLock several{client, {path, "/locks/b", "/locks/c"}};
     several.acquire();
     server.pause();

@@ -1,4 +1,4 @@
-// Many who want permits: never more than there are, and all get theirs.
+// Many waiters for permits: never more permits are held than exist, and every waiter gets its own.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 #include "support/semaphore.hpp"
@@ -18,7 +18,7 @@ using namespace zklock::test;
 
 namespace {
 
-/// What all who take permits have in common.
+/// The state that all users of the permits share.
 struct Room {
   std::int32_t permits = 0;
   std::atomic<int> inside{0};
@@ -34,7 +34,7 @@ struct Room {
   void leave(int quantity) { inside -= quantity; }
 };
 
-/// One who takes permits again and again, asynchronously, as many at a time as chance says.
+/// Acquires permits again and again, asynchronously, a random number at a time.
 class Guest : public std::enable_shared_from_this<Guest> {
  public:
   Guest(const InterProcessSemaphore& semaphore, Room& room, unsigned seed)
@@ -69,7 +69,7 @@ class Guest : public std::enable_shared_from_this<Guest> {
 
 }  // namespace
 
-TEST_CASE("random quantities never exceed the permits, and everybody is let in") {
+TEST_CASE("random quantities never exceed the permits, and every waiter gets its own") {
   auto& server = shared_server();
   const Client one = make_client(server);
   const Client two = make_client(server);
@@ -90,7 +90,7 @@ TEST_CASE("random quantities never exceed the permits, and everybody is let in")
   CHECK(semaphore_leaves_no_trace(server, session, path));
 }
 
-TEST_CASE("10 clients and 5 permits: 5 of them are inside together, and never more") {
+TEST_CASE("of 10 clients with 5 permits 5 hold one together, and never more") {
   auto& server = shared_server();
   const std::string path = fresh_path();
   constexpr int clients = 10;
@@ -105,7 +105,7 @@ TEST_CASE("10 clients and 5 permits: 5 of them are inside together, and never mo
       InterProcessSemaphore semaphore{client, path, room.permits};
       const Lease lease = semaphore.acquire();
       room.enter(1);
-      // The first five stay until they have met.
+      // The first five clients keep their permits until all five hold one.
       if (!eventually([&] { return was_full || room.inside == room.permits; })) ++room.failures;
       was_full = true;
       room.leave(1);
@@ -117,7 +117,7 @@ TEST_CASE("10 clients and 5 permits: 5 of them are inside together, and never mo
   CHECK(room.most == room.permits);
 }
 
-TEST_CASE("100 tasks over 11 permits, given back one at a time or in chunks") {
+TEST_CASE("100 tasks share 11 permits, which are released one at a time or in chunks") {
   auto& server = shared_server();
   const Client client = make_client(server);
   const Session session = connected_session(client);
@@ -150,7 +150,7 @@ TEST_CASE("100 tasks over 11 permits, given back one at a time or in chunks") {
   CHECK(semaphore_leaves_no_trace(server, session, path));
 }
 
-TEST_CASE("10 threads share one object of one permit, and take turns") {
+TEST_CASE("10 threads that share one semaphore object of one permit hold it one at a time") {
   auto& server = shared_server();
   const Client client = make_client(server);
   InterProcessSemaphore semaphore{client, fresh_path(), 1};
@@ -171,7 +171,7 @@ TEST_CASE("10 threads share one object of one permit, and take turns") {
   CHECK(room.most == 1);
 }
 
-TEST_CASE("8 processes over 3 permits: never more inside, nothing left behind") {
+TEST_CASE("8 processes never hold more than 3 permits, and leave no trace") {
   constexpr int processes = 8;
   constexpr int turns = 60;
   constexpr std::int32_t permits = 3;
@@ -180,7 +180,7 @@ TEST_CASE("8 processes over 3 permits: never more inside, nothing left behind") 
   const auto log = server.directory() / "grants";
   std::vector<pid_t> children;
   for (unsigned i = 0; i < processes; ++i) {
-    const pid_t child = ::fork();  // before this process has a thread of zklock's
+    const pid_t child = ::fork();  // before this process has a thread of zklock
     REQUIRE(child >= 0);
     if (child == 0) {
       int status = 1;

@@ -1,6 +1,6 @@
-// InterProcessSemaphore whose number of permits a node keeps.
+// An InterProcessSemaphore whose number of permits is kept in a node.
 #include "support/catch.hpp"
-#include "support/fixture.hpp"
+#include "support/lock_fixture.hpp"
 #include "support/semaphore.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -14,16 +14,12 @@ using namespace std::string_literals;
 
 namespace {
 
-struct Fixture {
-  testing::TestServer& server = shared_server();
-  Client client = make_client(server);
-  Session session = connected_session(client);
-  std::string path = fresh_path();
+struct Fixture : LockFixture {
   std::string node = path + "-counts/orders";
   InterProcessSemaphore semaphore{client, path, SharedPermits{.path = node, .seed = 1}};
 
   [[nodiscard]] std::size_t leases() const { return children_of(session, path + "/leases").size(); }
-  /// The holder of the mutex waits: for a permit, and for a change of their number.
+  /// The holder of the mutex waits for a permit, and for a change of the number of permits.
   [[nodiscard]] bool somebody_waits() const { return server.monitor("zk_watch_count") == 3; }
   [[nodiscard]] DataResult read() const {
     return std::get<1>(
@@ -33,10 +29,7 @@ struct Fixture {
     REQUIRE_FALSE(std::get<0>(
         outcome_of_operation<Stat>([&](auto token) { session.async_set_data(node, data, std::move(token)); })));
   }
-  void remove() const {
-    REQUIRE_FALSE(
-        std::get<0>(outcome_of_operation<>([&](auto token) { session.async_remove(node, std::move(token)); })));
-  }
+  void remove() const { delete_node(node); }
 };
 
 }  // namespace
@@ -54,10 +47,10 @@ TEST_CASE_METHOD(Fixture, "the node of the number of permits is made with the se
   CHECK(server.monitor("zk_watch_count") == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "raising the number of permits lets who waits in at once") {
+TEST_CASE_METHOD(Fixture, "raising the number of permits lets the waiter in at once") {
   const Lease lease = acquire(semaphore);
   Pending<std::vector<Lease>> waiter;
-  semaphore.async_acquire_many(2, waiter.handler());  // more than there are yet
+  semaphore.async_acquire_many(2, waiter.handler());  // more than exist yet
   Pending<Lease> behind;
   REQUIRE(eventually([&] { return leases() == 3 && somebody_waits(); }));
   semaphore.async_acquire(behind.handler());
@@ -75,7 +68,8 @@ TEST_CASE_METHOD(Fixture, "raising the number of permits lets who waits in at on
   CHECK(eventually([&] { return server.monitor("zk_watch_count") == 0; }));
 }
 
-TEST_CASE_METHOD(Fixture, "lowering the number of permits takes none away, and lets nobody in until enough are free") {
+TEST_CASE_METHOD(Fixture,
+                 "lowering the number of permits takes none away, and no waiter gets one until enough are free") {
   std::vector<Lease> held;
   held.push_back(acquire(semaphore));
   write("\0\0\0\x03"s);
@@ -92,7 +86,7 @@ TEST_CASE_METHOD(Fixture, "lowering the number of permits takes none away, and l
   CHECK(std::get<1>(waiter.get()).is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "a number of permits that is none is an error that says so, also while somebody waits") {
+TEST_CASE_METHOD(Fixture, "data that are not a number of permits are invalid_data, also while there is a waiter") {
   { const Lease makes_the_node = acquire(semaphore); }
   SECTION("when it is read first") {
     for (const std::string& bad : {""s, "1"s, "\0\0\0\0\x01"s, "\0\0\0\0\0\0\0\x01"s}) {
@@ -108,7 +102,7 @@ TEST_CASE_METHOD(Fixture, "a number of permits that is none is an error that say
       }
     }
   }
-  SECTION("when somebody waits") {
+  SECTION("while there is a waiter") {
     const Lease lease = acquire(semaphore);
     Pending<Lease> waiter;
     semaphore.async_acquire(waiter.handler());
@@ -119,7 +113,7 @@ TEST_CASE_METHOD(Fixture, "a number of permits that is none is an error that say
   CHECK(semaphore_leaves_no_trace(server, session, path));
 }
 
-TEST_CASE_METHOD(Fixture, "a number of zero or less lets nobody in") {
+TEST_CASE_METHOD(Fixture, "with a number of zero or less no acquire gets a permit") {
   InterProcessSemaphore closed{client, path, SharedPermits{.path = node, .seed = 0}};
   CHECK_FALSE(closed.try_acquire());
   CHECK_FALSE(closed.acquire(30ms));
@@ -130,7 +124,7 @@ TEST_CASE_METHOD(Fixture, "a number of zero or less lets nobody in") {
   CHECK(closed.try_acquire());
 }
 
-TEST_CASE_METHOD(Fixture, "a node of the number of permits that somebody deletes is made again with the seed") {
+TEST_CASE_METHOD(Fixture, "a deleted node of the number of permits is made again with the seed") {
   std::optional<Lease> lease = acquire(semaphore);
   Pending<Lease> waiter;
   semaphore.async_acquire(waiter.handler());
@@ -142,7 +136,7 @@ TEST_CASE_METHOD(Fixture, "a node of the number of permits that somebody deletes
   CHECK(std::get<1>(waiter.get()).is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "a waiter that is cancelled watches the number of permits no more") {
+TEST_CASE_METHOD(Fixture, "a cancelled waiter watches the number of permits no more") {
   const Lease lease = acquire(semaphore);
   for (int round = 0; round < 60; ++round) {
     asio::cancellation_signal cancel;
@@ -155,7 +149,7 @@ TEST_CASE_METHOD(Fixture, "a waiter that is cancelled watches the number of perm
   CHECK(eventually([&] { return leases() == 1 && server.monitor("zk_watch_count") == 0; }));
 }
 
-TEST_CASE_METHOD(Fixture, "a number of permits in a namespace is there with the semaphore") {
+TEST_CASE_METHOD(Fixture, "the number of permits of a semaphore in a namespace is in that namespace") {
   const Client other = make_client(server);
   InterProcessSemaphore inside{client.using_namespace("app"), path, SharedPermits{.path = node, .seed = 1}};
   InterProcessSemaphore outside{other, "/app" + path, SharedPermits{.path = "/app" + node, .seed = 5}};
@@ -172,7 +166,7 @@ TEST_CASE_METHOD(Fixture, "a number of permits in a namespace is there with the 
 }
 
 TEST_CASE_METHOD(Fixture, "the number of permits is read and changed by the semaphore itself") {
-  CHECK(semaphore.permits().number == 1);  // which makes the node, with the seed
+  CHECK(semaphore.permits().number == 1);  // makes the node, with the seed
   CHECK(read().data == "\0\0\0\x01"s);
   const Lease lease = acquire(semaphore);
   Pending<Lease> waiter;
@@ -193,7 +187,7 @@ TEST_CASE_METHOD(Fixture, "the number of permits is read and changed by the sema
   CHECK(semaphore.participants().size() == 2);
 }
 
-TEST_CASE_METHOD(Fixture, "a number of permits that somebody else has changed meanwhile is not overwritten") {
+TEST_CASE_METHOD(Fixture, "a number of permits that another client has changed meanwhile is not overwritten") {
   const PermitNumber before = semaphore.permits();
   const PermitNumber mine = semaphore.set_permits(256, before.version);
   CHECK(mine.number == 256);
@@ -206,7 +200,7 @@ TEST_CASE_METHOD(Fixture, "a number of permits that somebody else has changed me
   CHECK_FALSE(semaphore.try_acquire());
 }
 
-TEST_CASE_METHOD(Fixture, "a number of permits is set where there is none yet, and not where it cannot be") {
+TEST_CASE_METHOD(Fixture, "set_permits makes a missing node, and refuses an invalid number and a fixed semaphore") {
   const auto refusal = [](const InterProcessSemaphore& of, std::int32_t number, std::int32_t version = any_version) {
     try {
       of.set_permits(number, version);
@@ -219,13 +213,13 @@ TEST_CASE_METHOD(Fixture, "a number of permits is set where there is none yet, a
   CHECK(semaphore.set_permits(3).version == 0);
   CHECK(read().data == "\0\0\0\x03"s);
   CHECK(read().stat.ephemeral_owner == 0);
-  CHECK(refusal(semaphore, -1).first == Error::invalid_permits);
+  CHECK(refusal(semaphore, -1).first == LockError::invalid_permits);
   CHECK(refusal(semaphore, -1).second.find(node) != std::string::npos);
   const InterProcessSemaphore fixed{client, path + "-fixed", 4};
   CHECK(fixed.permits().number == 4);
-  CHECK(refusal(fixed, 5).first == Error::invalid_permits);
+  CHECK(refusal(fixed, 5).first == LockError::invalid_permits);
   CHECK(refusal(fixed, 5).second.find("fixed") != std::string::npos);
   write("12");
   CHECK_THROWS_AS(static_cast<void>(semaphore.permits()), boost::system::system_error);
-  CHECK(semaphore.set_permits(2).number == 2);  // it mends what is no number
+  CHECK(semaphore.set_permits(2).number == 2);  // it replaces invalid data
 }

@@ -1,4 +1,4 @@
-// InterProcessSemaphore while servers and sessions die.
+// InterProcessSemaphore while servers are killed and sessions end.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 #include "support/frame_proxy.hpp"
@@ -11,7 +11,7 @@ using namespace zklock::test;
 
 namespace {
 
-/// A client that sees all, and one whose link can be cut.
+/// A client that observes, and one whose link can be cut.
 struct Fixture {
   testing::TestServer server;
   FrameProxy proxy{server.port()};
@@ -26,7 +26,7 @@ struct Fixture {
   InterProcessSemaphore semaphore{client, path, 2};
 
   [[nodiscard]] std::vector<std::string> leases() const { return children_of(observer, path + "/leases"); }
-  [[nodiscard]] std::size_t in_line() const { return children_of(observer, path + "/locks").size(); }
+  [[nodiscard]] std::size_t queue_length() const { return children_of(observer, path + "/locks").size(); }
   [[nodiscard]] bool nothing_left() const { return semaphore_leaves_no_trace(server, observer, path); }
   [[nodiscard]] error_code remove(const std::string& node) const {
     return std::get<0>(outcome_of_operation<>([&](auto token) { observer.async_remove(node, std::move(token)); }));
@@ -39,16 +39,17 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "a server lost while a permit is made leaves no orphan, and all are let in later",
+TEST_CASE_METHOD(Fixture,
+                 "a server lost while a permit is made leaves no phantom, and every waiter gets a permit later",
                  "[faults]") {
   const Lease keeps_the_directory = acquire(theirs);
-  // All stand in line behind us, so that the first create to come is that of a permit.
+  // All waiters are in the wait queue behind this node, so the next create is that of a permit.
   std::optional<Lease> ahead = acquire(InterProcessMutex{observing, path + "/locks"});
   std::vector<Pending<Lease>> pending(10);
   for (std::size_t i = 0; i < pending.size(); ++i) semaphore.async_acquire(pending[i].handler());
-  REQUIRE(eventually([&] { return in_line() == 1 + pending.size(); }));
+  REQUIRE(eventually([&] { return queue_length() == 1 + pending.size(); }));
   const CutPoint point = GENERATE(CutPoint::before_request, CutPoint::after_request, CutPoint::before_reply);
-  // Refused, or a permit could be given before the server is killed, and be suspect then.
+  // New connections are refused; else a permit could be granted before the server is killed, and be suspect then.
   proxy.cut_at({.opcode = Opcode::create2, .point = point, .afterwards = Afterwards::refuse});
   ahead.reset();
   REQUIRE(eventually([&] { return proxy.cuts() == 1; }));
@@ -63,13 +64,14 @@ TEST_CASE_METHOD(Fixture, "a server lost while a permit is made leaves no orphan
     REQUIRE_FALSE(error);
     CHECK(lease.is_held());
     REQUIRE(eventually([&] { return observer.state() == SessionState::connected; }));
-    CHECK(leases().size() <= 3);  // two permits, and that of who waits
+    CHECK(leases().size() <= 3);  // two permits, and the waiter's node
   }
   CHECK(client.session() == session);
-  CHECK(eventually([&] { return leases().size() == 1 && in_line() == 0 && server.monitor("zk_watch_count") == 0; }));
+  CHECK(
+      eventually([&] { return leases().size() == 1 && queue_length() == 0 && server.monitor("zk_watch_count") == 0; }));
 }
 
-TEST_CASE_METHOD(Fixture, "a permit given back while the server is away lets the waiter in when it is back",
+TEST_CASE_METHOD(Fixture, "a permit released while the server is away goes to the waiter when the server is back",
                  "[faults]") {
   std::vector<Lease> held = theirs.acquire_many(2);
   Pending<Lease> waiter;
@@ -98,7 +100,7 @@ TEST_CASE_METHOD(Fixture, "a waiter for permits whose session is ended starts ov
   CHECK(leases_of_two.size() == 2);
 }
 
-TEST_CASE_METHOD(Fixture, "permits whose session is ended are lost, and free for others", "[faults]") {
+TEST_CASE_METHOD(Fixture, "permits whose session is ended are lost, and free for other clients", "[faults]") {
   std::vector<Lease> held = semaphore.acquire_many(2);
   Pending<> lost;
   held.front().async_wait_lost(lost.handler());
@@ -106,13 +108,13 @@ TEST_CASE_METHOD(Fixture, "permits whose session is ended are lost, and free for
   CHECK_FALSE(std::get<0>(lost.get()));
   CHECK(held.back().state() == LeaseState::lost);
   CHECK(std::get<0>(outcome_of_operation<>([&](auto token) { held.back().async_release(std::move(token)); })) ==
-        Error::lock_lost);
+        LockError::lock_lost);
   CHECK(theirs.acquire_many(2).size() == 2);
   held.clear();
   CHECK(nothing_left());
 }
 
-TEST_CASE_METHOD(Fixture, "a waiter whose nodes an operator deletes starts over, and leaves none behind", "[faults]") {
+TEST_CASE_METHOD(Fixture, "a waiter whose nodes an operator deletes starts over, and leaves no node", "[faults]") {
   std::vector<Lease> held = theirs.acquire_many(2);
   Pending<std::vector<Lease>> waiter;
   semaphore.async_acquire_many(2, waiter.handler());
@@ -131,7 +133,7 @@ TEST_CASE_METHOD(Fixture, "a waiter whose nodes an operator deletes starts over,
     REQUIRE_FALSE(std::get<0>(
         outcome_of_operation<TransactionResults>([&](auto token) { observer.async_commit(all, std::move(token)); })));
   }
-  // The waiter's nodes are others now.
+  // The waiter has other nodes now.
   const auto starts_over = [&] {
     const auto now = leases();
     return waiter.ready() || (now.size() == 4 && std::ranges::find(now, waiting[0]) == now.end() &&
@@ -148,37 +150,37 @@ TEST_CASE_METHOD(Fixture, "a waiter whose nodes an operator deletes starts over,
 }
 
 TEST_CASE_METHOD(Fixture,
-                 "a waiter for permits whose place an operator deletes goes to the end, and nobody waits for a phantom",
+                 "a waiter for permits whose queue node an operator deletes goes to the end, and leaves no phantom",
                  "[faults]") {
   std::vector<Lease> held = theirs.acquire_many(2);
   Pending<std::vector<Lease>> first;
   semaphore.async_acquire_many(2, first.handler());
-  REQUIRE(eventually([&] { return leases().size() == 4 && in_line() == 1; }));
+  REQUIRE(eventually([&] { return leases().size() == 4 && queue_length() == 1; }));
   const std::string place = children_of(observer, path + "/locks").front();
   const std::vector<std::string> before = leases();
   Pending<Lease> second;
   theirs.async_acquire(second.handler());
-  REQUIRE(eventually([&] { return in_line() == 2; }));
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
 
   REQUIRE_FALSE(remove(path + "/locks/" + place));
-  // One node of the second, who waits for a permit; the first stands behind it.
-  REQUIRE(eventually([&] { return leases().size() == 3 && in_line() == 2; }));
+  // One node of the second waiter, which waits for a permit; the first waiter is behind it in the wait queue.
+  REQUIRE(eventually([&] { return leases().size() == 3 && queue_length() == 2; }));
   held.pop_back();
   const auto [error, lease] = second.get();
   REQUIRE_FALSE(error);
   CHECK_FALSE(first.ready());
   CHECK(lease.is_held());
   held.clear();
-  REQUIRE(eventually([&] { return leases().size() == 3; }));  // those of the first, who waits for the second
+  REQUIRE(eventually([&] { return leases().size() == 3; }));  // with those of the first, which waits
   CHECK_FALSE(first.ready());
 }
 
-TEST_CASE_METHOD(Fixture, "a waiter for permits whose place is deleted while nobody else waits leaves no phantom",
+TEST_CASE_METHOD(Fixture, "a waiter for permits whose queue node is deleted while it waits alone leaves no phantom",
                  "[faults]") {
   std::vector<Lease> held = theirs.acquire_many(2);
   Pending<Lease> waiter;
   semaphore.async_acquire(waiter.handler());
-  REQUIRE(eventually([&] { return leases().size() == 3 && in_line() == 1; }));
+  REQUIRE(eventually([&] { return leases().size() == 3 && queue_length() == 1; }));
   const std::string place = children_of(observer, path + "/locks").front();
   REQUIRE_FALSE(remove(path + "/locks/" + place));
   REQUIRE(eventually([&] {
@@ -207,5 +209,6 @@ TEST_CASE_METHOD(Fixture, "a deadline for permits holds while the server is away
   CHECK(std::chrono::steady_clock::now() - start < wait + slack);
   server.resume();
   REQUIRE(eventually([&] { return observer.state() == SessionState::connected; }));
-  CHECK(eventually([&] { return leases().size() == 1 && in_line() == 0 && server.monitor("zk_watch_count") == 0; }));
+  CHECK(
+      eventually([&] { return leases().size() == 1 && queue_length() == 0 && server.monitor("zk_watch_count") == 0; }));
 }

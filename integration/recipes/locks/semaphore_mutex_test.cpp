@@ -1,9 +1,9 @@
 // InterProcessSemaphoreMutex against a healthy server, and with sessions that end.
 #include "support/catch.hpp"
-#include "support/fixture.hpp"
+#include "support/lock_fixture.hpp"
 #include "support/semaphore.hpp"
 
-#include <zklock/recipes/inter_process_semaphore_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore_mutex.hpp>
 
 #include <atomic>
 #include <mutex>
@@ -14,14 +14,10 @@ using namespace zklock::test;
 
 namespace {
 
-struct Fixture {
-  testing::TestServer& server = shared_server();
-  Client client = make_client(server);
-  Session session = connected_session(client);
-  std::string path = fresh_path();
+struct Fixture : LockFixture {
   InterProcessSemaphoreMutex mutex{client, path};
 
-  [[nodiscard]] std::size_t in_line() const { return children_of(session, path + "/locks").size(); }
+  [[nodiscard]] std::size_t queue_length() const { return children_of(session, path + "/locks").size(); }
   [[nodiscard]] bool nothing_left() const { return semaphore_leaves_no_trace(server, session, path); }
   [[nodiscard]] Session end_session() const {
     const Session victim = connected_session(client);
@@ -31,7 +27,7 @@ struct Fixture {
   }
 };
 
-/// What `call` throws; success if nothing.
+/// The error that `call` throws; success if none.
 template <class Call>
 error_code thrown_by(Call&& call) {
   try {
@@ -44,7 +40,7 @@ error_code thrown_by(Call&& call) {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "a semaphore mutex is a lock of the standard library, held by one at a time") {
+TEST_CASE_METHOD(Fixture, "a semaphore mutex is a lock of the standard library, with one holder at a time") {
   InterProcessSemaphoreMutex other{client, path};
   CHECK_FALSE(mutex.is_acquired_in_this_process());
   {
@@ -66,14 +62,15 @@ TEST_CASE_METHOD(Fixture, "a semaphore mutex is a lock of the standard library, 
   CHECK(mutex.fencing_token() == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "a semaphore mutex is not entered again: who has it waits, and is told if that is for ever") {
+TEST_CASE_METHOD(Fixture,
+                 "a semaphore mutex is not entered again: its holder waits, or gets an error if that is for ever") {
   mutex.acquire();
   const std::int64_t token = mutex.fencing_token();
   CHECK(thrown_by([&] { mutex.acquire(); }) == Error::would_deadlock);
   CHECK(thrown_by([&] { mutex.lock(); }) == Error::would_deadlock);
   CHECK_FALSE(mutex.acquire(30ms));
   CHECK_FALSE(mutex.try_lock());
-  CHECK(mutex.fencing_token() == token);  // a wait in vain does not harm what is held
+  CHECK(mutex.fencing_token() == token);  // a wait in vain does not harm the held mutex
   mutex.release();
   CHECK(mutex.try_lock());
   mutex.unlock();
@@ -81,28 +78,28 @@ TEST_CASE_METHOD(Fixture, "a semaphore mutex is not entered again: who has it wa
 }
 
 TEST_CASE_METHOD(Fixture, "a semaphore mutex is released by any thread, and once") {
-  CHECK(thrown_by([&] { mutex.release(); }) == Error::not_owner);
-  CHECK(thrown_by([&] { mutex.unlock(); }) == Error::not_owner);
+  CHECK(thrown_by([&] { mutex.release(); }) == LockError::not_owner);
+  CHECK(thrown_by([&] { mutex.unlock(); }) == LockError::not_owner);
   mutex.acquire();
   std::thread waiter{[&] {
     mutex.acquire();  // by the same object, and another thread
     mutex.release();
   }};
-  REQUIRE(eventually([&] { return in_line() == 1; }));
+  REQUIRE(eventually([&] { return queue_length() == 1; }));
   std::thread{[&] { mutex.release(); }}.join();
   waiter.join();
-  CHECK(thrown_by([&] { mutex.release(); }) == Error::not_owner);
+  CHECK(thrown_by([&] { mutex.release(); }) == LockError::not_owner);
   CHECK(nothing_left());
 }
 
-TEST_CASE_METHOD(Fixture, "a semaphore mutex is acquired asynchronously, too, and its holder can be read") {
+TEST_CASE_METHOD(Fixture, "a semaphore mutex is acquired asynchronously, too, and its holder can be listed") {
   Lease lease =
       std::get<1>(outcome_of_operation<Lease>([&](auto token) { mutex.async_acquire(10s, std::move(token)); }));
   CHECK(lease.is_held());
   CHECK(mutex.is_acquired_in_this_process());
-  CHECK(thrown_by([&] { mutex.release(); }) == Error::not_owner);  // it is the lease's
-  const auto holders = std::get<1>(
-      outcome_of_operation<std::vector<Participant>>([&](auto token) { mutex.async_participants(std::move(token)); }));
+  CHECK(thrown_by([&] { mutex.release(); }) == LockError::not_owner);  // the lease holds it
+  const auto holders = std::get<1>(outcome_of_operation<std::vector<LockParticipant>>(
+      [&](auto token) { mutex.async_participants(std::move(token)); }));
   REQUIRE(holders.size() == 1);
   CHECK(holders.front().fencing_token == lease.fencing_token());
   Pending<Lease> waiter;
@@ -112,7 +109,7 @@ TEST_CASE_METHOD(Fixture, "a semaphore mutex is acquired asynchronously, too, an
   CHECK(std::get<1>(waiter.get()).is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "a semaphore mutex releases what it holds when it goes") {
+TEST_CASE_METHOD(Fixture, "a semaphore mutex is released when its object is destroyed") {
   {
     InterProcessSemaphoreMutex temporary{client, path};
     temporary.acquire();
@@ -124,31 +121,31 @@ TEST_CASE_METHOD(Fixture, "a semaphore mutex releases what it holds when it goes
   CHECK(nothing_left());
 }
 
-TEST_CASE_METHOD(Fixture, "who has lost a semaphore mutex is told, and gives back nothing of another thread's") {
+TEST_CASE_METHOD(Fixture, "a thread that lost a semaphore mutex gets an error, and does not release another thread's") {
   mutex.acquire();
   const std::int64_t token = mutex.fencing_token();
   const Session lost = end_session();
   REQUIRE(eventually([&] { return is_final(lost.state()); }));
   CHECK(mutex.fencing_token() == 0);
   CHECK_FALSE(mutex.is_acquired_in_this_process());
-  CHECK(thrown_by([&] { mutex.acquire(); }) == Error::lock_lost);
-  CHECK(thrown_by([&] { static_cast<void>(mutex.try_lock()); }) == Error::lock_lost);
+  CHECK(thrown_by([&] { mutex.acquire(); }) == LockError::lock_lost);
+  CHECK(thrown_by([&] { static_cast<void>(mutex.try_lock()); }) == LockError::lock_lost);
   std::thread next{[&] {
     mutex.acquire();
     CHECK(mutex.fencing_token() > token);
   }};
   next.join();
   CHECK(mutex.fencing_token() == 0);
-  CHECK(thrown_by([&] { mutex.release(); }) == Error::lock_lost);
+  CHECK(thrown_by([&] { mutex.release(); }) == LockError::lock_lost);
   CHECK(mutex.is_acquired_in_this_process());  // by the other thread
   CHECK(mutex.fencing_token() > token);
-  mutex.release();  // which any thread may do
-  CHECK(thrown_by([&] { mutex.release(); }) == Error::not_owner);
+  mutex.release();  // any thread may release it
+  CHECK(thrown_by([&] { mutex.release(); }) == LockError::not_owner);
   CHECK(mutex.acquire(10s));
   mutex.release();
 }
 
-TEST_CASE_METHOD(Fixture, "a waiter for a semaphore mutex is let in when the holder's session ends") {
+TEST_CASE_METHOD(Fixture, "a waiter for a semaphore mutex gets it when the holder's session ends") {
   const Client other = make_client(server);
   InterProcessSemaphoreMutex theirs{other, path};
   mutex.acquire();
@@ -159,10 +156,10 @@ TEST_CASE_METHOD(Fixture, "a waiter for a semaphore mutex is let in when the hol
   waiter.join();
   CHECK(theirs.fencing_token() > token);
   theirs.release();
-  CHECK(thrown_by([&] { mutex.release(); }) == Error::lock_lost);
+  CHECK(thrown_by([&] { mutex.release(); }) == LockError::lock_lost);
 }
 
-TEST_CASE_METHOD(Fixture, "10 threads with one semaphore mutex, and two clients: no overlap, tokens in order") {
+TEST_CASE_METHOD(Fixture, "10 threads of two clients hold a semaphore mutex one at a time, with growing tokens") {
   const Client other = make_client(server);
   InterProcessSemaphoreMutex theirs{other, path};
   std::atomic<int> inside{0};
@@ -193,5 +190,5 @@ TEST_CASE_METHOD(Fixture, "a semaphore mutex in a namespace works there") {
   CHECK(mutex.try_lock());
   mutex.unlock();
   inside.release();
-  CHECK(thrown_by([&] { InterProcessSemaphoreMutex(client, "relative"); }) == Error::invalid_lock_path);
+  CHECK(thrown_by([&] { InterProcessSemaphoreMutex(client, "relative"); }) == LockError::invalid_lock_path);
 }

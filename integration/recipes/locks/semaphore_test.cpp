@@ -2,7 +2,7 @@
 #include "support/semaphore.hpp"
 
 #include "support/catch.hpp"
-#include "support/fixture.hpp"
+#include "support/lock_fixture.hpp"
 #include "support/operations.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -20,22 +20,13 @@ using namespace zklock::test;
 
 namespace {
 
-struct Fixture {
-  testing::TestServer& server = shared_server();
-  Client client = make_client(server);
-  Session session = connected_session(client);
-  std::string path = fresh_path();
+struct Fixture : LockFixture {
   InterProcessSemaphore semaphore{client, path, 2};
 
   [[nodiscard]] std::size_t leases() const { return children_of(session, path + "/leases").size(); }
-  [[nodiscard]] std::size_t in_line() const { return children_of(session, path + "/locks").size(); }
+  [[nodiscard]] std::size_t queue_length() const { return children_of(session, path + "/locks").size(); }
   [[nodiscard]] bool nothing_left() const { return semaphore_leaves_no_trace(server, session, path); }
-  [[nodiscard]] std::string data_of(const std::string& node) const {
-    return std::get<1>(
-               outcome_of_operation<DataResult>([&](auto token) { session.async_get_data(node, std::move(token)); }))
-        .data;
-  }
-  /// Whoever is first in line waits for a permit.
+  /// The first waiter of the wait queue waits for a permit.
   [[nodiscard]] bool somebody_waits() const { return server.monitor("zk_watch_count") > 0; }
 };
 
@@ -53,7 +44,7 @@ TEST_CASE_METHOD(Fixture, "a permit is a lease, and the nodes are Curator's") {
   CHECK(node.data == client.client_id() + ":1");
   CHECK(node.stat.ephemeral_owner == session.id());
   CHECK(node.stat.czxid == lease.fencing_token());
-  CHECK(eventually([&] { return in_line() == 0; }));
+  CHECK(eventually([&] { return queue_length() == 0; }));
 
   const Lease other = acquire(semaphore);
   CHECK(other.fencing_token() > lease.fencing_token());
@@ -66,12 +57,12 @@ TEST_CASE_METHOD(Fixture, "a permit is a lease, and the nodes are Curator's") {
   CHECK_FALSE(waiter.ready(50ms));
 }
 
-TEST_CASE_METHOD(Fixture, "what is full lets nobody in until a permit is given back") {
+TEST_CASE_METHOD(Fixture, "a full semaphore grants nothing until a permit is released") {
   Lease one = acquire(semaphore);
   const Lease two = acquire(semaphore);
   for (const auto wait : {-1ms, 0ms, 30ms}) CHECK_FALSE(semaphore.acquire(wait));
   CHECK_FALSE(semaphore.try_acquire());
-  CHECK(eventually([&] { return leases() == 2 && in_line() == 0 && server.monitor("zk_watch_count") == 0; }));
+  CHECK(eventually([&] { return leases() == 2 && queue_length() == 0 && server.monitor("zk_watch_count") == 0; }));
   one = Lease{};
   const auto three = semaphore.acquire(10s);
   REQUIRE(three);
@@ -79,12 +70,12 @@ TEST_CASE_METHOD(Fixture, "what is full lets nobody in until a permit is given b
   CHECK_FALSE(semaphore.acquire(30ms));
 }
 
-TEST_CASE_METHOD(Fixture, "a permit that is given back wakes one client, who was the first in line") {
+TEST_CASE_METHOD(Fixture, "a released permit wakes one waiter, the first of the wait queue") {
   std::vector<Lease> held = semaphore.acquire_many(2);
   std::vector<Pending<Lease>> waiters(6);
   for (std::size_t i = 0; i < waiters.size(); ++i) {
     semaphore.async_acquire(waiters[i].handler());
-    REQUIRE(eventually([&] { return in_line() == i + 1; }));
+    REQUIRE(eventually([&] { return queue_length() == i + 1; }));
   }
   REQUIRE(eventually([&] { return leases() == 3 && somebody_waits(); }));
   std::int64_t last = held.back().fencing_token();
@@ -105,11 +96,11 @@ TEST_CASE_METHOD(Fixture, "several permits are taken together or not at all") {
   Lease one = acquire(semaphore);
   CHECK_FALSE(semaphore.acquire_many(2, 0s));
   CHECK_FALSE(semaphore.acquire_many(2, 30ms));
-  CHECK(eventually([&] { return leases() == 1 && in_line() == 0 && server.monitor("zk_watch_count") == 0; }));
+  CHECK(eventually([&] { return leases() == 1 && queue_length() == 0 && server.monitor("zk_watch_count") == 0; }));
   Pending<std::vector<Lease>> both;
   semaphore.async_acquire_many(2, both.handler());
   REQUIRE(eventually([&] { return leases() == 3; }));
-  Pending<Lease> behind;  // one is free, but who came first is served first
+  Pending<Lease> behind;  // one permit is free, but the first waiter is served first
   semaphore.async_acquire(behind.handler());
   CHECK_FALSE(both.ready(50ms));
   one = Lease{};
@@ -124,7 +115,7 @@ TEST_CASE_METHOD(Fixture, "several permits are taken together or not at all") {
   CHECK(leases_of_both[1].is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "two who want all permits at the same time do not block each other") {
+TEST_CASE_METHOD(Fixture, "two clients that want all permits at the same time do not block each other") {
   const Client two = make_client(server);
   const InterProcessSemaphore theirs{two, path, 2};
   for (int round = 0; round < 50; ++round) {
@@ -146,12 +137,12 @@ TEST_CASE_METHOD(Fixture, "two who want all permits at the same time do not bloc
   CHECK(nothing_left());
 }
 
-TEST_CASE_METHOD(Fixture, "numbers of permits that cannot be are refused before anything is sent") {
+TEST_CASE_METHOD(Fixture, "invalid numbers of permits are refused before anything is sent") {
   for (const std::int32_t bad : {0, -1, INT32_MIN}) {
     CHECK_THROWS_AS(InterProcessSemaphore(client, path, bad), boost::system::system_error);
     const InterProcessSemaphore& refusing = semaphore;
     CHECK(std::get<0>(outcome_of_operation<std::vector<Lease>>(
-              [&](auto token) { refusing.async_acquire_many(bad, std::move(token)); })) == Error::invalid_permits);
+              [&](auto token) { refusing.async_acquire_many(bad, std::move(token)); })) == LockError::invalid_permits);
   }
   CHECK_THROWS_AS(InterProcessSemaphore(client, path, SharedPermits{path + "-count", -1}), boost::system::system_error);
   CHECK_THROWS_AS(InterProcessSemaphore(client, path, SharedPermits{"count"}), boost::system::system_error);
@@ -164,7 +155,7 @@ TEST_CASE_METHOD(Fixture, "numbers of permits that cannot be are refused before 
   CHECK(wide.acquire_many(1'000).size() == 1'000);
 }
 
-TEST_CASE_METHOD(Fixture, "children of another make count as permits") {
+TEST_CASE_METHOD(Fixture, "foreign children count as permits") {
   const std::string keeper = acquire(semaphore).node_path();  // makes the directories
   for (const std::string name : {"x", "_c_00000000-0000-4000-8000-000000000000-lease-0000000007"})
     REQUIRE_FALSE(std::get<0>(outcome_of_operation<CreateResult>([&](auto token) {
@@ -179,9 +170,9 @@ TEST_CASE_METHOD(Fixture, "children of another make count as permits") {
   CHECK(std::get<1>(waiter.get()).is_held());
 }
 
-TEST_CASE_METHOD(Fixture, "those who hold permits can be listed") {
+TEST_CASE_METHOD(Fixture, "the holders of permits can be listed") {
   const auto holders = [&] {
-    return std::get<1>(outcome_of_operation<std::vector<Participant>>(
+    return std::get<1>(outcome_of_operation<std::vector<LockParticipant>>(
         [&](auto token) { semaphore.async_participants(std::move(token)); }));
   };
   CHECK(holders().empty());
@@ -205,13 +196,14 @@ TEST_CASE_METHOD(Fixture, "those who hold permits can be listed") {
   CHECK(with_the_first_in_line[1].node_path == held[1].node_path());
 }
 
-TEST_CASE_METHOD(Fixture, "cancelling at any moment of taking permits completes once, and leaves no trace") {
+TEST_CASE_METHOD(Fixture, "cancelling an acquire of permits at any moment completes once, and leaves no trace") {
   const Lease holder = acquire(semaphore);
   for (int round = 0; round < 120; ++round) {
     asio::cancellation_signal cancel;
     Pending<std::vector<Lease>> pending;
     semaphore.async_acquire_many(2, asio::bind_cancellation_slot(cancel.slot(), pending.handler()));
-    // Let the attempt come as far as `round` says: requests of ours are answered in the order of its own.
+    // Lets the attempt come as far as `round` says: the test's requests are answered in order with those of the
+    // attempt.
     for (int step = 0; step < round % 8; ++step) static_cast<void>(sync(session));
     cancel.emit(asio::cancellation_type::terminal);
     const auto [error, leases] = pending.get();
@@ -219,10 +211,10 @@ TEST_CASE_METHOD(Fixture, "cancelling at any moment of taking permits completes 
     CHECK(leases.empty());
     CHECK(pending.completions() == 1);
   }
-  CHECK(eventually([&] { return leases() == 1 && in_line() == 0 && server.monitor("zk_watch_count") == 0; }));
+  CHECK(eventually([&] { return leases() == 1 && queue_length() == 0 && server.monitor("zk_watch_count") == 0; }));
 }
 
-TEST_CASE_METHOD(Fixture, "a waiter who is cancelled leaves no permit taken, and lets the next one in") {
+TEST_CASE_METHOD(Fixture, "a cancelled waiter keeps no permit, and lets the next waiter in") {
   std::vector<Lease> held = semaphore.acquire_many(2);
   asio::cancellation_signal cancel;
   Pending<std::vector<Lease>> first;
@@ -230,7 +222,7 @@ TEST_CASE_METHOD(Fixture, "a waiter who is cancelled leaves no permit taken, and
   semaphore.async_acquire_many(2, asio::bind_cancellation_slot(cancel.slot(), first.handler()));
   REQUIRE(eventually([&] { return leases() == 4; }));
   semaphore.async_acquire(second.handler());
-  REQUIRE(eventually([&] { return in_line() == 2; }));
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
   held.pop_back();
   CHECK_FALSE(first.ready(50ms));
   cancel.emit(asio::cancellation_type::terminal);
@@ -260,7 +252,7 @@ TEST_CASE_METHOD(Fixture, "destroying the client while permits are taken complet
       const InterProcessSemaphore theirs{other, path, 2};
       if (round % 4 != 0) static_cast<void>(connected_session(other));
       for (auto& one : pending) theirs.async_acquire_many(2, one.handler());
-      if (round % 4 == 2) REQUIRE(eventually([&] { return in_line() > 0; }));
+      if (round % 4 == 2) REQUIRE(eventually([&] { return queue_length() > 0; }));
       if (round % 4 == 3) REQUIRE(eventually([&] { return leases() == 3; }));
     }
     for (auto& one : pending) {
@@ -270,10 +262,10 @@ TEST_CASE_METHOD(Fixture, "destroying the client while permits are taken complet
       CHECK(one.completions() == 1);
     }
   }
-  CHECK(eventually([&] { return leases() == 1 && in_line() == 0 && server.monitor("zk_watch_count") == 0; }));
+  CHECK(eventually([&] { return leases() == 1 && queue_length() == 0 && server.monitor("zk_watch_count") == 0; }));
 }
 
-TEST_CASE_METHOD(Fixture, "permits are let go with an executor that ends while they are taken") {
+TEST_CASE_METHOD(Fixture, "permits are released when the executor ends while they are acquired") {
   const Lease holder = acquire(semaphore);
   for (int round = 0; round < 4; ++round) {
     Pending<std::vector<Lease>> pending;
@@ -289,7 +281,7 @@ TEST_CASE_METHOD(Fixture, "permits are let go with an executor that ends while t
       }));
     }
     CHECK(pending.completions() <= 1);
-    CHECK(eventually([&] { return leases() == 1 && in_line() == 0; }));
+    CHECK(eventually([&] { return leases() == 1 && queue_length() == 0; }));
   }
 }
 
@@ -314,7 +306,7 @@ TEST_CASE_METHOD(Fixture, "the semaphore's directories are containers, which the
 }
 
 TEST_CASE_METHOD(Fixture, "an uncontended permit costs two flights, and leaves no watch") {
-  // Directories by hand: the containers that the semaphore makes may be reaped between the rounds.
+  // The test makes the directories: containers that the semaphore makes may be deleted between the rounds.
   for (const char* directory : {"/locks", "/leases"})
     REQUIRE_FALSE(create(client, path + directory, "", CreateOptions{CreateMode::persistent}.creating_parents()));
   constexpr int rounds = 50;
@@ -324,11 +316,11 @@ TEST_CASE_METHOD(Fixture, "an uncontended permit costs two flights, and leaves n
     CHECK_FALSE(somebody_waits());
     REQUIRE_FALSE(std::get<0>(outcome_of_operation<>([&](auto token) { lease.async_release(std::move(token)); })));
   }
-  // Create and list, twice over, and two deletes; besides, our looks at the counter.
+  // Create and list, twice, and two deletes; also the test's reads of the counter.
   CHECK(server.monitor("zk_packets_received") - before <= 6 * rounds + rounds + 4);
 }
 
-TEST_CASE("a permit may be taken on a given executor, by coroutines") {
+TEST_CASE("coroutines on a given executor may acquire permits") {
   asio::io_context context;
   Client client{context.get_executor(),
                 {.connect_string = shared_server().connect_string(), .session_timeout = session_timeout}};
@@ -349,7 +341,7 @@ TEST_CASE("a permit may be taken on a given executor, by coroutines") {
   CHECK(held == 3);
 }
 
-TEST_CASE("a semaphore that was moved from, or whose client is closed, says so") {
+TEST_CASE("a semaphore that was moved from, or whose client is closed, refuses calls") {
   Client client = make_client(shared_server());
   InterProcessSemaphore semaphore{client, fresh_path(), 1};
   client.close();

@@ -1,12 +1,12 @@
-// What steady_state_test.sh watches: twenty uncontended locks between two marks on standard error.
-#include <zklock/recipes/inter_process_mutex.hpp>
+// The program that steady_state_test.sh traces: twenty uncontended locks between two marks on standard error.
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
 #include <zklock/testing/test_server.hpp>
 
 #include <unistd.h>
 
 int main() {
   using namespace std::chrono_literals;
-  zklock::testing::TestServer server{{.container_check = 1h}};  // else the directory is removed between two locks
+  zklock::testing::TestServer server{{.container_check = 1h}};  // else the server deletes the directory between locks
   zklock::Client client{{.connect_string = server.connect_string(), .session_timeout = 10s}};
   zklock::InterProcessMutex mutex{client, "/locks/steady"};
   const auto cycle = [&] {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Watches the system calls of the I/O thread while locks are taken and released: no name look-up, no call that could
+# Traces the system calls of the I/O thread while locks are taken and released: no name look-up, no call that could
 # block but the one wait of the loop, and two flights a lock.
 # Usage: steady_state_test.sh PROGRAM
 set -euo pipefail
@@ -20,6 +20,6 @@ if [ -n "$unexpected" ]; then
 fi
 
 flights=$(awk '/^sendto$/ && !sending {flights++; sending = 1} /^recvfrom$/ {sending = 0} END {print flights}' <<<"$calls")
-requests=$(($(grep -c '^sendto$' <<<"$calls") / 2))  # the library sends a frame's length by itself
+requests=$(($(grep -c '^sendto$' <<<"$calls") / 2))  # the C client sends a frame's length by itself
 echo "20 locks: $flights flights, $requests requests"
 [ "$requests" -ge 60 ] && [ "$requests" -le 62 ] && [ "$flights" -ge 40 ] && [ "$flights" -le 42 ]  # a ping may be among them

@@ -2,10 +2,10 @@
 #include "support/fixture.hpp"
 #include "support/frame_proxy.hpp"
 
-#include <zklock/detail/spawn.hpp>
-#include <zklock/recipes/inter_process_multi_lock.hpp>
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
-#include <zklock/recipes/with_lease.hpp>
+#include <zklock/recipe_kit/spawn.hpp>
+#include <zklock/recipes/locks/inter_process_multi_lock.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/with_lease.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -31,9 +31,9 @@ struct Fixture {
   Session session = connected_session(observer);
   std::string path = fresh_path();
   InterProcessMutex mutex{client, path};
-  asio::thread_pool pool{1};  // what the coroutines run on
+  asio::thread_pool pool{1};  // runs the coroutines
 
-  ~Fixture() { pool.join(); }  // an I/O thread may be leaving it yet, after the last handler has run
+  ~Fixture() { pool.join(); }  // an I/O thread may still be in the pool after the last handler has run
 
   [[nodiscard]] std::size_t queue_length() const {
     static_cast<void>(sync(session));
@@ -43,7 +43,7 @@ struct Fixture {
     const SessionCredentials credentials = victim.session().credentials();
     server.end_session(credentials.id, {credentials.password.data(), credentials.password.size()});
   }
-  /// Runs it to its end and gives what it gives.
+  /// Runs the coroutine to its end and returns its result.
   template <class T>
   T run(asio::awaitable<T> coroutine) {
     return asio::co_spawn(pool, std::move(coroutine), asio::use_future).get();
@@ -59,13 +59,13 @@ struct Fixture {
   }
 };
 
-/// Waits until it is cancelled; an exception, as always.
+/// Waits until it is cancelled, which throws, as always.
 asio::awaitable<void> wait_for_ever() {
   Timer timer{co_await asio::this_coro::executor, Clock::time_point::max()};
   co_await timer.async_wait(asio::deferred);
 }
 
-/// A coroutine that can be cancelled, and what became of it.
+/// A coroutine that can be cancelled, and its outcome.
 class Running {
  public:
   template <class Executor>
@@ -97,7 +97,7 @@ class Running {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "with_lease holds the lock while the body runs, and hands on what it returns") {
+TEST_CASE_METHOD(Fixture, "with_lease holds the lock while the body runs, and returns the body's result") {
   const auto token = run(with_lease(mutex, [&](Lease& lease) -> asio::awaitable<std::int64_t> {
     CHECK(lease.is_held());
     CHECK(queue_length() == 1);
@@ -123,7 +123,7 @@ TEST_CASE_METHOD(Fixture, "with_lease holds the lock while the body runs, and ha
   CHECK(leaves_no_trace(server, session, path));
 }
 
-TEST_CASE_METHOD(Fixture, "with_lease is for read and write locks and multi-locks, too") {
+TEST_CASE_METHOD(Fixture, "with_lease takes read and write locks and multi-locks, too") {
   const std::string beside = path + "-beside";
   const InterProcessReadWriteLock both{client, beside};
   const InterProcessMultiLock multi{{mutex, both.write_lock()}};
@@ -145,7 +145,7 @@ TEST_CASE_METHOD(Fixture, "with_lease is for read and write locks and multi-lock
   CHECK(leaves_no_trace(server, session, path));
 }
 
-TEST_CASE_METHOD(Fixture, "with_lease hands on what the body throws, when the lock is free") {
+TEST_CASE_METHOD(Fixture, "with_lease rethrows the body's exception, when the lock is free") {
   CHECK_THROWS_AS(run(with_lease(mutex, [](Lease&) -> asio::awaitable<int> { throw std::out_of_range{"sold out"}; })),
                   std::out_of_range);
   CHECK(queue_length() == 0);
@@ -191,7 +191,7 @@ TEST_CASE_METHOD(Fixture, "with_lease that is cancelled does not wait for the re
   proxy.resume(Direction::replies);
 }
 
-TEST_CASE_METHOD(Fixture, "with_lease waits for the release until it is cancelled, or the time for that is up",
+TEST_CASE_METHOD(Fixture, "with_lease waits for the release until it is cancelled, or release_wait has passed",
                  "[faults]") {
   FrameProxy proxy{server.port()};
   const Client distant{{.connect_string = proxy.address(), .session_timeout = 9s}};
@@ -202,17 +202,17 @@ TEST_CASE_METHOD(Fixture, "with_lease waits for the release until it is cancelle
     worked = true;
     co_return 7;
   };
-  SECTION("until the word is there") {
+  SECTION("until the reply is there") {
     auto working = asio::co_spawn(pool, with_lease(theirs, work), asio::use_future);
     REQUIRE(eventually([&] { return worked && queue_length() == 0; }));
     CHECK(working.wait_for(50ms) == std::future_status::timeout);
     proxy.resume(Direction::replies);
     CHECK(working.get() == 7);
   }
-  SECTION("the time is up") {
+  SECTION("release_wait has passed") {
     CHECK(run(with_lease(theirs, HoldOptions{.wait = 20s, .release_wait = 50ms}, work)) == 7);
   }
-  SECTION("it is not waited for") { CHECK(run(with_lease(theirs, HoldOptions{.release_wait = 0ms}, work)) == 7); }
+  SECTION("release_wait is zero") { CHECK(run(with_lease(theirs, HoldOptions{.release_wait = 0ms}, work)) == 7); }
   SECTION("it is cancelled") {
     std::atomic<int> result{0};
     const auto outer = [&]() -> asio::awaitable<void> { result = co_await with_lease(theirs, work); };
@@ -249,13 +249,13 @@ TEST_CASE_METHOD(Fixture, "a coroutine that was cancelled in with_lease is cance
   CHECK(eventually([&] { return queue_length() == 0; }));
 }
 
-TEST_CASE_METHOD(Fixture, "with_lease says that the lock was lost, unless the body has something to say itself") {
+TEST_CASE_METHOD(Fixture, "with_lease reports that the lock was lost, unless the body throws an error of its own") {
   const auto lose = [&](Lease& lease) -> asio::awaitable<int> {
     end_session_of(client);
     co_await lease.async_wait_lost();
     co_return 1;
   };
-  CHECK(error_of(with_lease(mutex, lose)) == Error::lock_lost);
+  CHECK(error_of(with_lease(mutex, lose)) == LockError::lock_lost);
   const auto lose_and_throw = [&](Lease& lease) -> asio::awaitable<int> {
     end_session_of(client);
     co_await lease.async_wait_lost();

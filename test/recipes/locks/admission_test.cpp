@@ -1,4 +1,4 @@
-// Who is let in by a semaphore, and how the number of permits is written.
+// Which nodes a semaphore admits, and how the number of permits is written.
 #include "admission.hpp"
 
 #include "support/catch.hpp"
@@ -13,7 +13,7 @@ const std::string foreign = "x";
 
 }  // namespace
 
-TEST_CASE("our nodes are permits while there are no more children than permits") {
+TEST_CASE("an attempt's nodes are permits while there are no more children than permits") {
   struct Row {
     std::vector<std::string> children;
     std::vector<std::string> own;
@@ -26,7 +26,7 @@ TEST_CASE("our nodes are permits while there are no more children than permits")
       {{b, a}, {a}, 1, Admission::full},
       {{a, b}, {a, b}, 2, Admission::granted},
       {{a, b}, {a, b}, 1, Admission::full},
-      {{foreign, a}, {a}, 1, Admission::full},  // it may be a permit of another make
+      {{foreign, a}, {a}, 1, Admission::full},  // it may be a permit of another library
       {{foreign, a}, {a}, 2, Admission::granted},
       {{}, {a}, 1, Admission::missing},
       {{b}, {a}, 2, Admission::missing},

@@ -3,7 +3,7 @@
 #include "support/exploration.hpp"
 #include "support/lock_watch.hpp"
 
-#include <zklock/recipes/lock_registry.hpp>
+#include <zklock/recipes/locks/lock_registry.hpp>
 
 #include <memory>
 #include <string>
@@ -40,7 +40,7 @@ asio::awaitable<void> write(Simulation& simulation, std::shared_ptr<LockWatch> w
 
 }  // namespace
 
-TEST_CASE("a lock of a registry that is tried for several times leaves no trace whatever fails") {
+TEST_CASE("repeated tries for a lock of a registry leave no trace whatever fails") {
   const LockOptions often{.wait = 300ms, .tries = 4, .interval = 200ms, .max_interval = 500ms};
   test::check_exploration(
       [often](Simulation& simulation) {

@@ -3,8 +3,8 @@
 #include "support/exploration.hpp"
 #include "support/lock_watch.hpp"
 
-#include <zklock/recipes/inter_process_multi_lock.hpp>
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_multi_lock.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 
 #include <memory>
 #include <optional>
@@ -43,15 +43,15 @@ class Watches {
   std::vector<LockWatch> watches_;
 };
 
-/// One who takes the locks, in an order of its own, works for a while, and gives them back.
+/// Takes the locks, in an order of its own, works for a while, and releases them.
 struct Party {
-  enum class Patience { endless, limited, none };
+  enum class Limit { endless, limited, none };
   enum class Clients { one, one_a_lock };
   std::string name;
   Paths paths = both;
   std::chrono::milliseconds comes_after{0};
   std::chrono::milliseconds works_for{1'000};
-  Patience patience = Patience::endless;
+  Limit limit = Limit::endless;
   Clients clients = Clients::one;
 };
 
@@ -66,9 +66,9 @@ InterProcessMultiLock make_lock(Simulation& simulation, const Party& self) {
 asio::awaitable<void> play(Simulation& simulation, std::shared_ptr<Watches> watches, Party self) {
   co_await test::pause(self.comes_after);
   const InterProcessMultiLock lock = make_lock(simulation, self);
-  const std::chrono::milliseconds wait = self.patience == Party::Patience::limited ? 2s : 0s;
-  const bool for_ever = self.patience == Party::Patience::endless;
-  const OperationTraits traits{"acquire", self.patience == Party::Patience::limited ? wait : 0s};
+  const std::chrono::milliseconds wait = self.limit == Party::Limit::limited ? 2s : 0s;
+  const bool for_ever = self.limit == Party::Limit::endless;
+  const OperationTraits traits{"acquire", self.limit == Party::Limit::limited ? wait : 0s};
   auto acquired = simulation.operation<MultiLease>(self.name, traits, [&](auto token) {
     if (for_ever) {
       lock.async_acquire(std::move(token));
@@ -91,7 +91,7 @@ asio::awaitable<void> play(Simulation& simulation, std::shared_ptr<Watches> watc
 void check(const std::vector<Party>& parties, std::size_t pairs) {
   const auto scenario = [parties](Simulation& simulation) {
     const auto watches = std::make_shared<Watches>(simulation);
-    // It goes by the names of operations' clients, and knows of one client for each.
+    // The invariant goes by the client names of the operations, and knows one client for each name.
     if (std::ranges::all_of(parties, [](const Party& each) { return each.clients == Party::Clients::one; }))
       simulation.invariant("idle clients watch nothing",
                            [&simulation] { return test::idle_clients_watch_nothing(simulation); });
@@ -101,7 +101,7 @@ void check(const std::vector<Party>& parties, std::size_t pairs) {
   test::check_exploration(scenario, pairs);
 }
 
-/// One who writes some paths and reads others, as one lock.
+/// Writes some paths and reads others, as one lock.
 asio::awaitable<void> play_halves(Simulation& simulation, std::string name, Paths written, Paths read) {
   Client& client = simulation.client(name, patient());
   std::vector<InterProcessReadWriteLock> kept;
@@ -128,7 +128,7 @@ TEST_CASE("a multi-lock holds all or nothing whatever fails") {
   check({{.name = "a", .clients = Party::Clients::one_a_lock}}, 300);
 }
 
-TEST_CASE("two multi-locks in opposite orders exclude each other and get on whatever fails") {
+TEST_CASE("two multi-locks in opposite orders exclude each other and make progress whatever fails") {
   check({{.name = "a"}, {.name = "b", .paths = {both[1], both[0]}}}, 300);
   check({{.name = "a", .clients = Party::Clients::one_a_lock},
          {.name = "b", .paths = {both[1], both[0]}, .comes_after = 100ms}},
@@ -141,10 +141,10 @@ TEST_CASE("a multi-lock that loses one lock while it waits for another starts ov
   check({holder, {.name = "b", .comes_after = 100ms, .clients = Party::Clients::one_a_lock}}, 300);
 }
 
-TEST_CASE("a multi-lock whose time is up leaves no trace whatever fails") {
+TEST_CASE("a multi-lock that times out leaves no trace whatever fails") {
   const Party holder{.name = "a", .paths = {both[1]}, .works_for = 5s};
-  check({holder, {.name = "b", .comes_after = 100ms, .patience = Party::Patience::limited}}, 300);
-  check({holder, {.name = "b", .comes_after = 100ms, .patience = Party::Patience::none}}, 300);
+  check({holder, {.name = "b", .comes_after = 100ms, .limit = Party::Limit::limited}}, 300);
+  check({holder, {.name = "b", .comes_after = 100ms, .limit = Party::Limit::none}}, 300);
 }
 
 TEST_CASE("a multi-lock of readers and writers leaves no trace whatever fails") {
@@ -156,7 +156,7 @@ TEST_CASE("a multi-lock of readers and writers leaves no trace whatever fails") 
       300);
 }
 
-TEST_CASE("a multi-lock that fails completes when what it had acquired is given back") {
+TEST_CASE("a multi-lock that fails completes after the release of what it had acquired") {
   Simulation simulation{1, {.latency = 10ms}};
   simulation.actor([&simulation]() -> asio::awaitable<void> {
     Client& client = simulation.client("a", patient());

@@ -3,8 +3,8 @@
 #include "support/exploration.hpp"
 #include "support/lock_watch.hpp"
 
-#include <zklock/recipes/inter_process_mutex.hpp>
-#include <zklock/recipes/inter_process_semaphore_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore_mutex.hpp>
 
 using namespace zklock;
 using namespace zklock::testing;
@@ -17,23 +17,23 @@ const std::string directory = "/locks/orders";
 
 ClientConfig patient() { return {.session_timeout = 10s, .retry = ExponentialBackoffRetry{20ms, 8}}; }
 
-/// One who takes the lock, works for a while, and gives it back.
+/// Takes the lock, works for a while, and releases it.
 struct Contender {
   std::string name;
-  std::string client = name;  ///< of the same client: siblings
+  std::string client = name;  ///< contenders of the same client are local waiters
   std::chrono::milliseconds comes_after{0};
   std::chrono::milliseconds works_for{0};
-  enum class Patience { endless, limited, none } patience = Patience::endless;
+  enum class Limit { endless, limited, none } limit = Limit::endless;
   enum class Release { awaited, in_background } release = Release::awaited;
 };
 
 template <class Lock>
-asio::awaitable<void> contend(Simulation& simulation, std::shared_ptr<LockWatch> watch, Contender self) {
+asio::awaitable<void> compete(Simulation& simulation, std::shared_ptr<LockWatch> watch, Contender self) {
   co_await test::pause(self.comes_after);
   const Lock mutex{simulation.client(self.client, patient()), directory};
-  const std::chrono::milliseconds wait = self.patience == Contender::Patience::limited ? 2s : 0s;
-  const bool for_ever = self.patience == Contender::Patience::endless;
-  const bool once = self.patience == Contender::Patience::none;
+  const std::chrono::milliseconds wait = self.limit == Contender::Limit::limited ? 2s : 0s;
+  const bool for_ever = self.limit == Contender::Limit::endless;
+  const bool once = self.limit == Contender::Limit::none;
   // One try may still wait for a connection.
   const OperationTraits traits{"acquire", for_ever ? 0s : once ? 0s : wait};
   auto acquired = simulation.operation<Lease>(self.client, traits, [&](auto token) {
@@ -44,7 +44,7 @@ asio::awaitable<void> contend(Simulation& simulation, std::shared_ptr<LockWatch>
     }
   });
   auto [error, lease] = co_await std::move(acquired);
-  if (error == Error::lock_lost) simulation.fail(self.name + " does not start over");
+  if (error == LockError::lock_lost) simulation.fail(self.name + " does not start over");
   if (error) co_return;
   watch->granted(self.name, lease.node_path(), lease.fencing_token());
   co_await test::pause(self.works_for);
@@ -55,7 +55,7 @@ asio::awaitable<void> contend(Simulation& simulation, std::shared_ptr<LockWatch>
   co_await std::move(released);
 }
 
-/// One who takes the lock twice over, and gives it back in two steps.
+/// Takes the lock twice, and releases it in two steps.
 asio::awaitable<void> enter_twice(Simulation& simulation, std::shared_ptr<LockWatch> watch, Contender self) {
   co_await test::pause(self.comes_after);
   const InterProcessMutex mutex{simulation.client(self.client, patient()), directory};
@@ -84,7 +84,7 @@ asio::awaitable<void> enter_twice(Simulation& simulation, std::shared_ptr<LockWa
 
 using Actor = asio::awaitable<void> (*)(Simulation&, std::shared_ptr<LockWatch>, Contender);
 
-void check(const std::vector<Contender>& contenders, std::size_t pairs, Actor actor = contend<InterProcessMutex>,
+void check(const std::vector<Contender>& contenders, std::size_t pairs, Actor actor = compete<InterProcessMutex>,
            const std::string& nodes = directory, const std::string& operator_deletes = {}) {
   const auto scenario = [&](Simulation& simulation) {
     const auto watch = std::make_shared<LockWatch>(simulation, nodes);
@@ -108,7 +108,7 @@ TEST_CASE("two contenders exclude each other whatever fails") {
   check({{.name = "a", .works_for = 1s}, {.name = "b", .comes_after = 100ms, .works_for = 1s}}, 500);
 }
 
-TEST_CASE("three in line take turns whatever fails") {
+TEST_CASE("three contenders get the lock in turn whatever fails") {
   check({{.name = "a", .works_for = 1s},
          {.name = "b", .comes_after = 100ms, .works_for = 1s},
          {.name = "c", .comes_after = 200ms, .works_for = 1s}},
@@ -116,50 +116,48 @@ TEST_CASE("three in line take turns whatever fails") {
 }
 
 TEST_CASE("a try leaves no trace whatever fails") {
-  check({{.name = "a", .works_for = 3s}, {.name = "b", .comes_after = 100ms, .patience = Contender::Patience::none}},
-        300);
+  check({{.name = "a", .works_for = 3s}, {.name = "b", .comes_after = 100ms, .limit = Contender::Limit::none}}, 300);
 }
 
-TEST_CASE("a waiter whose time is up leaves no trace whatever fails") {
-  check({{.name = "a", .works_for = 5s}, {.name = "b", .comes_after = 100ms, .patience = Contender::Patience::limited}},
-        500);
+TEST_CASE("a waiter that times out leaves no trace whatever fails") {
+  check({{.name = "a", .works_for = 5s}, {.name = "b", .comes_after = 100ms, .limit = Contender::Limit::limited}}, 500);
 }
 
-TEST_CASE("who enters twice and leaves twice has one node meanwhile, whatever fails") {
+TEST_CASE("an owner that acquires twice and releases twice has one node meanwhile, whatever fails") {
   check({{.name = "a", .works_for = 500ms}, {.name = "b", .comes_after = 100ms, .works_for = 500ms}}, 500, enter_twice);
 }
 
 TEST_CASE("two contenders for a semaphore mutex exclude each other whatever fails") {
   check({{.name = "a", .works_for = 1s}, {.name = "b", .comes_after = 100ms, .works_for = 1s}}, 300,
-        contend<InterProcessSemaphoreMutex>, directory + "/leases");
+        compete<InterProcessSemaphoreMutex>, directory + "/leases");
 }
 
-TEST_CASE("a waiter for a semaphore mutex whose time is up leaves no trace whatever fails") {
-  check({{.name = "a", .works_for = 5s}, {.name = "b", .comes_after = 100ms, .patience = Contender::Patience::limited}},
-        300, contend<InterProcessSemaphoreMutex>, directory + "/leases");
+TEST_CASE("a waiter for a semaphore mutex that times out leaves no trace whatever fails") {
+  check({{.name = "a", .works_for = 5s}, {.name = "b", .comes_after = 100ms, .limit = Contender::Limit::limited}}, 300,
+        compete<InterProcessSemaphoreMutex>, directory + "/leases");
 }
 
 TEST_CASE("contenders whose nodes an operator deletes start over, and exclude each other, whatever fails") {
   check({{.name = "a", .works_for = 1s},
          {.name = "b", .comes_after = 100ms, .works_for = 1s},
          {.name = "c", .comes_after = 200ms, .works_for = 1s}},
-        200, contend<InterProcessMutex>, directory, directory);
+        200, compete<InterProcessMutex>, directory, directory);
   check({{.name = "a", .client = "one", .works_for = 1s},
          {.name = "b", .client = "two", .comes_after = 100ms, .works_for = 1s},
          {.name = "c", .client = "one", .comes_after = 200ms, .works_for = 1s}},
-        200, contend<InterProcessMutex>, directory, directory);
+        200, compete<InterProcessMutex>, directory, directory);
   check({{.name = "a", .works_for = 1s}, {.name = "b", .comes_after = 100ms, .works_for = 1s}}, 200,
-        contend<InterProcessSemaphoreMutex>, directory + "/leases", directory);
+        compete<InterProcessSemaphoreMutex>, directory + "/leases", directory);
 }
 
-TEST_CASE("siblings hand the lock over whatever fails") {
+TEST_CASE("local waiters hand the lock off whatever fails") {
   check({{.name = "a", .client = "one", .works_for = 1s},
          {.name = "b", .client = "one", .comes_after = 100ms, .works_for = 1s},
          {.name = "c", .client = "one", .comes_after = 200ms, .works_for = 1s}},
         500);
 }
 
-TEST_CASE("siblings with a stranger between them keep to the line whatever fails") {
+TEST_CASE("local waiters with another client between them keep the order of the wait queue whatever fails") {
   check({{.name = "a", .client = "one", .works_for = 1s},
          {.name = "b", .client = "two", .comes_after = 100ms, .works_for = 1s},
          {.name = "c", .client = "one", .comes_after = 200ms, .works_for = 1s},
@@ -171,14 +169,14 @@ TEST_CASE("siblings with a stranger between them keep to the line whatever fails
         500);
 }
 
-TEST_CASE("a sibling that gives up is passed over whatever fails") {
+TEST_CASE("a local waiter that gives up is passed over whatever fails") {
   check({{.name = "a", .client = "one", .works_for = 4s},
-         {.name = "b", .client = "one", .comes_after = 100ms, .patience = Contender::Patience::limited},
+         {.name = "b", .client = "one", .comes_after = 100ms, .limit = Contender::Limit::limited},
          {.name = "c", .client = "one", .comes_after = 200ms, .works_for = 1s}},
         500);
 }
 
-TEST_CASE("whenever an owner gives up waiting, one try of its own gets a lock that nobody has") {
+TEST_CASE("whenever an owner gives up waiting, one further try of the owner gets a free lock") {
   const auto given_up_after = GENERATE(range(0, 60));
   CAPTURE(given_up_after);
   Simulation simulation;
@@ -202,7 +200,7 @@ TEST_CASE("whenever an owner gives up waiting, one try of its own gets a lock th
   CHECK(simulation.failures().empty());
 }
 
-TEST_CASE("numbers that begin again, because the directory was made anew, do not mistake a sibling for one long gone") {
+TEST_CASE("no local waiter is mistaken for an earlier one when a new directory restarts the sequence numbers") {
   Simulation simulation;
   simulation.actor([&simulation]() -> asio::awaitable<void> {
     const InterProcessMutex mine{simulation.client("one", patient()), directory};
@@ -218,7 +216,7 @@ TEST_CASE("numbers that begin again, because the directory was made anew, do not
     const auto count = [&granted](std::size_t who) {
       return [&granted, who](error_code error, const Lease&) { granted[who] += error ? 0 : 1; };
     };
-    // Number 2 is the last that leaves, having held the lock.
+    // Number 2 is the last node to leave, after it has held the lock.
     auto holder = std::make_unique<Lease>(co_await mine.async_acquire());
     CHECK(number_of(*holder) == "0000000002");
     holder.reset();
@@ -241,7 +239,7 @@ TEST_CASE("numbers that begin again, because the directory was made anew, do not
   CHECK(simulation.failures().empty());
 }
 
-TEST_CASE("what is seen of a lock is seen in a directory that was made anew, too") {
+TEST_CASE("LockWatch also sees overlaps in a directory that was made anew") {
   Simulation simulation;
   LockWatch watch{simulation, directory};
   std::string held_node;
@@ -267,7 +265,7 @@ TEST_CASE("what is seen of a lock is seen in a directory that was made anew, too
                                                           "three is granted the lock ahead of " + held_node});
 }
 
-TEST_CASE("while the link is down nothing is handed over: a sibling waits for it to come back") {
+TEST_CASE("while the link is down no lock is handed off, and a local waiter waits until it is back") {
   Simulation simulation;
   simulation.actor([&simulation]() -> asio::awaitable<void> {
     const InterProcessMutex mutex{simulation.client("one", patient()), directory};
@@ -290,7 +288,7 @@ TEST_CASE("while the link is down nothing is handed over: a sibling waits for it
   CHECK(simulation.failures().empty());
 }
 
-TEST_CASE("a directory that goes as soon as it is made is made again, though not for ever") {  // 9
+TEST_CASE("a directory that is deleted as soon as it is made is made again, though not for ever") {  // [F9]
   for (const int times : {3, 1'000}) {
     Simulation simulation;
     int left = times;

@@ -2,7 +2,7 @@
 #include "support/catch.hpp"
 #include "support/exploration.hpp"
 
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 #include <zklock/testing/exploration.hpp>
 
 #include <memory>
@@ -18,7 +18,7 @@ const std::string directory = "/locks/stock";
 
 ClientConfig patient() { return {.session_timeout = 10s, .retry = ExponentialBackoffRetry{20ms, 8}}; }
 
-/// Fails the simulation when a lock is granted beside one that keeps it out, by the ensemble's own truth (as
+/// Fails the simulation when a lock is granted beside a holder that blocks it, by the ensemble's own state (as
 /// LockWatch).
 class Holders {
  public:
@@ -27,7 +27,7 @@ class Holders {
   void granted(const std::string& who, LockKind kind, const Lease& lease) {
     const auto nodes = simulation_.ensemble().nodes();
     const auto own = std::ranges::find_if(nodes, [&](const auto& each) { return each.path == lease.node_path(); });
-    if (own == nodes.end()) return;  // the session has ended, and the news are on their way
+    if (own == nodes.end()) return;  // the session has ended, and its client is yet to hear of it
     for (const Holder& other : holders_) {
       if (other.who == who || (other.kind == LockKind::read && kind == LockKind::read)) continue;
       if (simulation_.ensemble().is_alive(other.session) && !simulation_.was_deleted_by_operator(other.node))
@@ -56,14 +56,14 @@ struct Part {
   std::string name;
   Does does = Does::reads;
   std::chrono::milliseconds comes_after{0};
-  std::string client = name;  ///< of the same client: siblings
+  std::string client = name;  ///< parts of the same client are local waiters
   std::chrono::milliseconds works_for{1'000};
-  std::chrono::milliseconds waits{0};  ///< 0: without end
+  std::chrono::milliseconds waits{0};  ///< 0: without a limit
 };
 
 LockKind first_kind(const Part& part) { return part.does == Part::Does::reads ? LockKind::read : LockKind::write; }
 
-/// Acquires one of the two locks; what it gives is empty if that failed.
+/// Acquires one of the two locks. The result is empty if that failed.
 asio::awaitable<Lease> acquire(Simulation& simulation, Holders& holders, const Part& part,
                                const InterProcessReadWriteLock& lock, LockKind kind, Owner owner) {
   const OperationTraits traits{"acquire", part.waits};
@@ -77,7 +77,7 @@ asio::awaitable<Lease> acquire(Simulation& simulation, Holders& holders, const P
   });
   auto [error, lease] = co_await std::move(acquiring);
   if (!error) holders.granted(part.name, kind, lease);
-  if (error == Error::lock_lost && kind == first_kind(part)) simulation.fail(part.name + " does not start over");
+  if (error == LockError::lock_lost && kind == first_kind(part)) simulation.fail(part.name + " does not start over");
   co_return std::move(lease);
 }
 
@@ -135,14 +135,14 @@ TEST_CASE("a downgrade lets no writer in whatever fails") {
         300);
 }
 
-TEST_CASE("readers and writers whose time is up leave no trace whatever fails") {
+TEST_CASE("readers and writers that time out leave no trace whatever fails") {
   check({{.name = "a", .does = Part::Does::writes, .works_for = 5s},
          {.name = "b", .comes_after = 100ms, .waits = 2s},
          {.name = "c", .does = Part::Does::writes, .comes_after = 200ms, .waits = 2s}},
         300);
 }
 
-TEST_CASE("a writer does not take the lock from the reader of its client that is right ahead while a stranger reads") {
+TEST_CASE("a writer gets no handoff from its client's reader right ahead while another client reads") {
   check({{.name = "a", .client = "two", .works_for = 3s},
          {.name = "b", .comes_after = 100ms, .client = "one"},
          {.name = "c", .does = Part::Does::writes, .comes_after = 200ms, .client = "one"},
@@ -151,7 +151,7 @@ TEST_CASE("a writer does not take the lock from the reader of its client that is
         300);
 }
 
-TEST_CASE("readers of a client behind its writer, and behind one another, keep to the line whatever fails") {
+TEST_CASE("a client's readers behind its writer and behind each other keep the queue's order whatever fails") {
   check({{.name = "a", .does = Part::Does::writes, .client = "one"},
          {.name = "b", .comes_after = 100ms, .client = "one"},
          {.name = "c", .comes_after = 200ms, .client = "one"},
@@ -160,7 +160,7 @@ TEST_CASE("readers of a client behind its writer, and behind one another, keep t
         300);
 }
 
-TEST_CASE("readers behind a writer of their client that gives up wait for the stranger ahead of it, whatever fails") {
+TEST_CASE("when a writer gives up, its client's readers wait for the other client ahead of it, whatever fails") {
   check({{.name = "a", .does = Part::Does::writes, .client = "two", .works_for = 4s},
          {.name = "b", .does = Part::Does::writes, .comes_after = 100ms, .client = "one", .waits = 2s},
          {.name = "c", .comes_after = 200ms, .client = "one"},

@@ -2,7 +2,7 @@
 #include "support/catch.hpp"
 #include "support/exploration.hpp"
 
-#include <zklock/recipes/inter_process_semaphore.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore.hpp>
 #include <zklock/testing/exploration.hpp>
 
 #include <map>
@@ -21,8 +21,8 @@ const std::string count_node = "/counts/seats";
 
 ClientConfig patient() { return {.session_timeout = 10s, .retry = ExponentialBackoffRetry{20ms, 8}}; }
 
-/// Fails the simulation when more permits are given out than there are, by the ensemble's own truth (as LockWatch), and
-/// when there is a permit that nobody was given, except for who is first in line.
+/// Fails the simulation when more permits are given out than exist, by the ensemble's own state (as LockWatch), and
+/// when there is a permit that was given to no client, unless it belongs to the first waiter in the queue.
 class PermitWatch {
  public:
   PermitWatch(Simulation& simulation, std::int32_t permits) : simulation_{simulation}, permits_{permits} {}
@@ -33,7 +33,7 @@ class PermitWatch {
       given_.insert(lease.node_path());
       held_.insert(lease.node_path());
     }
-    std::int32_t live = 0;  // nodes of sessions that have ended are gone, though their news may be on their way
+    std::int32_t live = 0;  // nodes of ended sessions are gone, though their clients may be yet to hear of it
     for (const FakeNode& node : simulation_.ensemble().nodes()) live += held_.contains(node.path);
     if (live > permits_) simulation_.fail(who + " is given a permit too many");
   }
@@ -41,9 +41,10 @@ class PermitWatch {
     for (const Lease& lease : leases) held_.erase(lease.node_path());
   }
 
-  /// Permits are made, and taken back, only by who holds the mutex; by who has held it, too, for a moment after an
-  /// operator has deleted its node: until it hears of that, or its session ends. A node in line that is deleted at once
-  /// is never seen here, so of whoever was not seen in line the moment begins when something else of it is seen.
+  /// Only the holder of the mutex makes permits and takes them back. A former holder may do so, too, for a moment after
+  /// an operator has deleted its node, until it hears of that or its session ends. This watch never sees a queue node
+  /// that is deleted at once. For a session that it has not seen first in the wait queue, the moment therefore begins
+  /// when the watch sees another node of that session.
   [[nodiscard]] bool only_the_first_in_line_tries() {
     constexpr Clock::duration a_moment = 12s;
     const auto nodes = simulation_.ensemble().nodes();
@@ -67,16 +68,16 @@ class PermitWatch {
   std::int32_t permits_;
   std::set<std::string> given_;
   std::set<std::string> held_;
-  std::map<std::int64_t, Clock::time_point> was_first_;  // in line, of each session when last
+  std::map<std::int64_t, Clock::time_point> was_first_;  // when each session was last first in the wait queue
 };
 
-/// One who takes permits, works for a while, and gives them back.
+/// Takes permits, works for a while, and releases them.
 struct Guest {
   std::string name;
   std::int32_t wants = 1;
   std::chrono::milliseconds comes_after{0};
   std::chrono::milliseconds works_for{1'000};
-  enum class Patience { endless, limited, none } patience = Patience::endless;
+  enum class Limit { endless, limited, none } limit = Limit::endless;
 };
 
 struct Place {
@@ -93,8 +94,8 @@ InterProcessSemaphore semaphore_of(Client& client, Place place) {
 asio::awaitable<void> visit(Simulation& simulation, std::shared_ptr<PermitWatch> watch, Place place, Guest self) {
   co_await test::pause(self.comes_after);
   const InterProcessSemaphore semaphore = semaphore_of(simulation.client(self.name, patient()), place);
-  const std::chrono::milliseconds wait = self.patience == Guest::Patience::limited ? 2s : 0s;
-  const bool for_ever = self.patience == Guest::Patience::endless;
+  const std::chrono::milliseconds wait = self.limit == Guest::Limit::limited ? 2s : 0s;
+  const bool for_ever = self.limit == Guest::Limit::endless;
   // One try may still wait for a connection.
   const OperationTraits traits{"acquire", wait};
   auto acquiring = simulation.operation<std::vector<Lease>>(self.name, traits, [&](auto token) {
@@ -105,7 +106,7 @@ asio::awaitable<void> visit(Simulation& simulation, std::shared_ptr<PermitWatch>
     }
   });
   auto [error, leases] = co_await std::move(acquiring);
-  if (error == Error::lock_lost) simulation.fail(self.name + " does not start over");
+  if (error == LockError::lock_lost) simulation.fail(self.name + " does not start over");
   if (leases.size() != (error ? 0 : static_cast<std::size_t>(self.wants)))
     simulation.fail(self.name + " is given a part of what it wants");
   if (error) co_return;
@@ -115,7 +116,7 @@ asio::awaitable<void> visit(Simulation& simulation, std::shared_ptr<PermitWatch>
   auto releasing =
       simulation.operation<>(self.name, {.name = "release", .can_be_cancelled = false},
                              [&lease = leases.front()](auto token) { lease.async_release(std::move(token)); });
-  co_await std::move(releasing);  // the rest in the background
+  co_await std::move(releasing);  // the others are released in the background
 }
 
 Scenario scenario_of(const Place& place, const std::vector<Guest>& guests) {
@@ -144,28 +145,28 @@ void check(const Place& place, const std::vector<Guest>& guests, std::size_t pai
 
 }  // namespace
 
-TEST_CASE("one permit is given to one at a time whatever fails") {
+TEST_CASE("a single permit is given to one client at a time whatever fails") {
   check({.permits = 1}, {{.name = "a"}, {.name = "b", .comes_after = 100ms}}, 400);
 }
 
-TEST_CASE("two who want all permits take turns whatever fails") {
+TEST_CASE("two clients that want all permits get them in turn whatever fails") {
   check({.permits = 2}, {{.name = "a", .wants = 2}, {.name = "b", .wants = 2}}, 400);
 }
 
-TEST_CASE("permits are given to so many whatever fails") {
+TEST_CASE("no more permits are given out than exist, whatever fails") {
   check({.permits = 2},
         {{.name = "a"}, {.name = "b", .wants = 2, .comes_after = 100ms}, {.name = "c", .comes_after = 200ms}}, 400);
 }
 
-TEST_CASE("who wants permits in vain leaves no trace whatever fails") {
+TEST_CASE("a client that gets no permits leaves no trace whatever fails") {
   check({.permits = 2},
         {{.name = "a", .works_for = 5s},
-         {.name = "b", .wants = 2, .comes_after = 100ms, .patience = Guest::Patience::limited},
-         {.name = "c", .wants = 2, .comes_after = 3s, .patience = Guest::Patience::none}},
+         {.name = "b", .wants = 2, .comes_after = 100ms, .limit = Guest::Limit::limited},
+         {.name = "c", .wants = 2, .comes_after = 3s, .limit = Guest::Limit::none}},
         400);
 }
 
-TEST_CASE("those who want permits and whose nodes an operator deletes start over, and none waits for a phantom") {
+TEST_CASE("clients whose semaphore nodes an operator deletes start over, and none waits for a phantom") {
   check({.permits = 1}, {{.name = "a"}, {.name = "b", .comes_after = 100ms}, {.name = "c", .comes_after = 200ms}}, 200,
         directory);
   check(
@@ -174,25 +175,25 @@ TEST_CASE("those who want permits and whose nodes an operator deletes start over
       80, directory);
 }
 
-TEST_CASE("a number of permits that is raised lets in so many more whatever fails") {
+TEST_CASE("a raised number of permits admits that many more clients whatever fails") {
   check({.permits = 1, .count = Place::Count::shared},
         {{.name = "a", .works_for = 2s}, {.name = "b", .comes_after = 100ms, .works_for = 2s}}, 400);
 }
 
-TEST_CASE("a number of permits that is raised at any moment lets in who waits") {
+TEST_CASE("a number of permits that is raised at any moment admits the waiter") {
   for (auto moment = 100ms; moment < 140ms; ++moment) {
     INFO(moment.count() << " ms");
     Simulation simulation{1, {.latency = 1ms}};
     scenario_of({.permits = 1, .count = Place::Count::shared, .raised_after = moment},
-                {{.name = "a", .works_for = 5s},
-                 {.name = "b", .comes_after = 100ms, .patience = Guest::Patience::limited}})(simulation);
+                {{.name = "a", .works_for = 5s}, {.name = "b", .comes_after = 100ms, .limit = Guest::Limit::limited}})(
+        simulation);
     simulation.run();
     CHECK(simulation.failures().empty());
     for (const Simulation::Operation& operation : simulation.operations()) CHECK_FALSE(operation.outcome);
   }
 }
 
-TEST_CASE("what is seen of nodes that are no permits is seen after an operator has deleted something, too") {
+TEST_CASE("PermitWatch also sees nodes that are no permits after an operator has deleted a node") {
   Simulation simulation;
   PermitWatch watch{simulation, 1};
   simulation.actor([&]() -> asio::awaitable<void> {

@@ -1,13 +1,13 @@
-// What the log says of a lock's life.
+// What the log says about a lock's life.
 #include "support/catch.hpp"
 #include "support/exploration.hpp"
 #include "support/log.hpp"
 
-#include <zklock/recipes/inter_process_multi_lock.hpp>
-#include <zklock/recipes/inter_process_mutex.hpp>
-#include <zklock/recipes/inter_process_read_write_lock.hpp>
-#include <zklock/recipes/inter_process_semaphore.hpp>
-#include <zklock/recipes/revocation.hpp>
+#include <zklock/recipes/locks/inter_process_multi_lock.hpp>
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/inter_process_semaphore.hpp>
+#include <zklock/recipes/locks/revocation.hpp>
 
 #include <boost/asio/use_awaitable.hpp>
 
@@ -52,7 +52,7 @@ void play(std::function<asio::awaitable<void>(Simulation&)> body) {
   CHECK(simulation.failures().empty());
 }
 
-/// Of the phases only, in their order.
+/// The phases only, in their order.
 std::string story(const std::vector<LogLine>& lines) {
   std::string phases;
   for (const LogLine& line : lines) {
@@ -105,7 +105,7 @@ TEST_CASE("the log tells a lock's life: asked, enqueued, waiting behind which no
   });
 }
 
-TEST_CASE("the log tells an attempt that timed out from one that was cancelled, and from one that failed") {
+TEST_CASE("the log distinguishes attempts that timed out, were cancelled, or failed") {
   const Log holders;
   const Log log;
   play([&](Simulation& simulation) -> asio::awaitable<void> {
@@ -129,8 +129,8 @@ TEST_CASE("the log tells an attempt that timed out from one that was cancelled, 
     INFO(log.text());
     CHECK(story(log.with({directory})) ==
           "asked enqueued timed_out asked enqueued waiting timed_out asked enqueued waiting cancelled");
-    CHECK(story(log.with({"lock=write"})) == "asked failed");
-    CHECK(log.with({"lock=write", "event=failed", "error=" + std::to_string(std::get<0>(writing).value())}).size() ==
+    CHECK(story(log.with({"lock=write"})) == "asked refused");
+    CHECK(log.with({"lock=write", "event=refused", "error=" + std::to_string(std::get<0>(writing).value())}).size() ==
           1);
   });
 }
@@ -149,12 +149,12 @@ TEST_CASE("the log tells of re-entry and of a request to revoke") {
     co_await inner.async_release(asio::use_awaitable);
     co_await outer.async_release(asio::use_awaitable);
     INFO(log.text());
-    CHECK(story(log.lines()) == "asked enqueued granted entered_again revocation_requested released");
-    CHECK(log.with({"event=entered_again", "count=2"}).size() == 1);
+    CHECK(story(log.lines()) == "asked enqueued granted reentered revocation_requested released");
+    CHECK(log.with({"event=reentered", "count=2"}).size() == 1);
   });
 }
 
-TEST_CASE("an attempt that waits for another one of its owner enters again when that is granted, and fails with it") {
+TEST_CASE("an attempt that waits for its owner's other attempt re-enters when that is granted, and fails with it") {
   const Log log;
   play([&](Simulation& simulation) -> asio::awaitable<void> {
     const InterProcessMutex mutex = mutex_of(simulation, "a", log);
@@ -178,9 +178,9 @@ TEST_CASE("an attempt that waits for another one of its owner enters again when 
     leases.clear();
     co_await pause(100ms);
     INFO(log.text());
-    CHECK(story(log.lines()) == "asked asked enqueued granted entered_again released");
-    REQUIRE(log.count("event=entered_again") == 1);
-    const LogLine again = log.with({"event=entered_again"})[0];
+    CHECK(story(log.lines()) == "asked asked enqueued granted reentered released");
+    REQUIRE(log.count("event=reentered") == 1);
+    const LogLine again = log.with({"event=reentered"})[0];
     CHECK(after(again, "attempt=") == after(log.with({"event=asked"})[1], "attempt="));
     CHECK(after(again, "token=") == token);
     CHECK(again.has(" count=2"));
@@ -210,14 +210,14 @@ TEST_CASE("an acquire that is cancelled while there is no connection is cancelle
     CHECK(errors == std::vector{aborted, aborted});
     INFO(log.text());
     CHECK(story(log.lines()) == "asked asked cancelled cancelled");
-    // At the deadline the answer is that there was no connection.
+    // At the deadline the error is that there was no connection.
     auto [error, lease] = co_await mutex.async_acquire(300ms, asio::as_tuple(asio::deferred));
     CHECK(error == Error::not_connected);
     CHECK(story(log.lines()) == "asked asked cancelled cancelled asked failed");
   });
 }
 
-TEST_CASE("the attempts of a multi-lock whose time is up have timed out") {
+TEST_CASE("the attempts of a multi-lock that times out are logged as timed out") {
   const Log holders;
   const Log log;
   play([&](Simulation& simulation) -> asio::awaitable<void> {
@@ -231,7 +231,7 @@ TEST_CASE("the attempts of a multi-lock whose time is up have timed out") {
   });
 }
 
-TEST_CASE("permits are told of as locks are: each is granted and released, and the waiter waits for them") {
+TEST_CASE("permits are logged as locks are: each is granted and released, and the waiter waits for them") {
   const Log log;
   play([&](Simulation& simulation) -> asio::awaitable<void> {
     const InterProcessSemaphore semaphore{simulation.client("a", config(log)), "/permits", 2};
@@ -249,7 +249,7 @@ TEST_CASE("permits are told of as locks are: each is granted and released, and t
 
 namespace {
 
-/// A lease that nobody looks at, and what is written of its end.
+/// A lease that the program does not look at, and what the log says about its end.
 void lose(const std::function<asio::awaitable<void>(Simulation&, const std::string&)>& fault, const std::string& cause,
           spdlog::level::level_enum level = spdlog::level::warn) {
   CAPTURE(cause);
@@ -262,7 +262,7 @@ void lose(const std::function<asio::awaitable<void>(Simulation&, const std::stri
     auto losing = fault(simulation, lease->node_path());
     co_await std::move(losing);
     co_await pause(timeout);
-    if (cause == "node_deleted") lease.reset();  // nobody can tell before
+    if (cause == "node_deleted") lease.reset();  // the client cannot know before
     co_await pause(1s);
     INFO(log.text());
     REQUIRE(log.count("event=") == 1);
@@ -282,7 +282,7 @@ void lose(const std::function<asio::awaitable<void>(Simulation&, const std::stri
 
 }  // namespace
 
-TEST_CASE("the loss of a lock that nobody looks at is a warning, once, with path, token and cause") {
+TEST_CASE("the loss of a lock that the program does not look at is one warning, with path, token and cause") {
   lose(
       [](Simulation& simulation, std::string) -> asio::awaitable<void> {
         simulation.ensemble().expire(simulation.client("a").session().id());
@@ -303,13 +303,13 @@ TEST_CASE("the loss of a lock that nobody looks at is a warning, once, with path
       "node_deleted");
 }
 
-TEST_CASE("a lock that goes because the client is closed is no warning") {
+TEST_CASE("a lock that ends because its client is closed causes no warning") {
   lose([](Simulation& simulation,
           std::string) -> asio::awaitable<void> { co_await simulation.client("a").async_close(asio::use_awaitable); },
        "closed", spdlog::level::info);
 }
 
-TEST_CASE("where only warnings are read an untroubled lock writes nothing") {
+TEST_CASE("an untroubled lock writes nothing above the debug level") {
   const Log log{spdlog::level::info};
   play([&](Simulation& simulation) -> asio::awaitable<void> {
     const InterProcessMutex mutex = mutex_of(simulation, "a", log);
@@ -320,11 +320,12 @@ TEST_CASE("where only warnings are read an untroubled lock writes nothing") {
   });
 }
 
-// ---- the books
+// ---- one end for each beginning
 
 namespace {
 
-/// Each attempt has one end; one that has none of its own has entered again what its owner's other attempt was granted.
+/// Each attempt has one end. An attempt without an end of its own has re-entered the lock that its owner's other
+/// attempt was granted.
 bool is_balanced(const Log& log) {
   std::map<std::string, std::multiset<std::string>> attempts;
   for (const LogLine& line : log.with({"event="})) attempts[after(line, "attempt=")].insert(after(line, "event="));
@@ -332,7 +333,7 @@ bool is_balanced(const Log& log) {
     const auto& events = attempt.second;
     const auto granted = events.count("granted");
     const auto ended = granted + events.count("timed_out") + events.count("cancelled") + events.count("failed");
-    const bool has_one_end = ended == 1 || (ended == 0 && events.count("entered_again") == 1);
+    const bool has_one_end = ended == 1 || (ended == 0 && events.count("reentered") == 1);
     return events.count("asked") == 1 && has_one_end && granted == events.count("released") + events.count("lost");
   });
 }
@@ -368,7 +369,7 @@ TEST_CASE("each attempt in the log has one end, and so has each grant, whatever 
         });
       };
       const auto told = [&](const std::string& phase) { return std::ssize(log->with({"event=" + phase + " "})); };
-      return told("granted") + told("entered_again") == ended(error_code{}) &&
+      return told("granted") + told("reentered") == ended(error_code{}) &&
              told("timed_out") == ended(make_error_code(Error::timed_out)) &&
              told("cancelled") == ended(asio::error::operation_aborted);
     });

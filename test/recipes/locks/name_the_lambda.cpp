@@ -1,6 +1,6 @@
 // Does not compile with g++ 12, which would destroy the lambda twice.
-#include <zklock/recipes/inter_process_mutex.hpp>
-#include <zklock/recipes/with_lease.hpp>
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
+#include <zklock/recipes/locks/with_lease.hpp>
 
 #include <chrono>
 #include <string>

@@ -6,7 +6,7 @@
 using zklock::detail::ReentryCount;
 using Entered = ReentryCount::Entered;
 
-TEST_CASE("a lock that is held as often as it can be is not entered once more, and loses nothing by the attempt") {
+TEST_CASE("a lock at its limit of re-entries refuses one more, and the refusal does not change the count") {
   ReentryCount count{3};
   CHECK(count.enter() == Entered::yes);
   CHECK(count.enter() == Entered::yes);
@@ -19,7 +19,7 @@ TEST_CASE("a lock that is held as often as it can be is not entered once more, a
   CHECK(count.leave());
 }
 
-TEST_CASE("a lock that has been given back is not entered by what is left of it") {
+TEST_CASE("a released lock is not entered again by its old count") {
   ReentryCount count;
   CHECK(count.leave());
   CHECK(count.enter() == Entered::ended);

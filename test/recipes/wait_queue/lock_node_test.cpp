@@ -1,7 +1,7 @@
-// What the names below a lock's path say.
+// What the names of the nodes below a lock's path mean.
 #include "support/catch.hpp"
 
-#include <zklock/recipes/lock_node.hpp>
+#include <zklock/recipes/locks/lock_node.hpp>
 
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ const std::string uuid = "_c_5f0c1d2e-3a4b-4c5d-8e6f-708192a3b4c5-";
 
 }  // namespace
 
-TEST_CASE("the name of a lock's node tells its kind and its place, other names tell nothing") {
+TEST_CASE("the name of a lock's node tells its kind and its number, other names tell nothing") {
   struct Row {
     std::string name;
     std::optional<LockNode> node;
@@ -42,20 +42,20 @@ TEST_CASE("the name of a lock's node tells its kind and its place, other names t
   }
 }
 
-TEST_CASE("who is ahead keeps others of its lock out, but a reader no reader, and nobody who is beside it") {
+TEST_CASE("a node blocks the nodes of its lock behind it, but a reader blocks no reader and no node beside it") {
   constexpr auto mutex = LockKind::mutex;
   constexpr auto read = LockKind::read;
   constexpr auto write = LockKind::write;
-  CHECK(keeps_out({mutex, 1}, {mutex, 2}));
-  CHECK_FALSE(keeps_out({mutex, 2}, {mutex, 1}));
-  CHECK_FALSE(keeps_out({mutex, 1}, {mutex, 1}));
-  CHECK(keeps_out({read, 1}, {write, 2}));
-  CHECK(keeps_out({write, 1}, {write, 2}));
-  CHECK(keeps_out({write, 1}, {read, 2}));
-  CHECK_FALSE(keeps_out({read, 1}, {read, 2}));
-  CHECK_FALSE(keeps_out({write, 1}, {read, 1}));
-  CHECK_FALSE(keeps_out({read, 1}, {write, 1}));
-  CHECK_FALSE(keeps_out({mutex, 1}, {write, 2}));
-  CHECK_FALSE(keeps_out({read, 1}, {mutex, 2}));
-  CHECK_FALSE(keeps_out({LockKind::permit, 1}, {LockKind::permit, 2}));
+  CHECK(blocks({mutex, 1}, {mutex, 2}));
+  CHECK_FALSE(blocks({mutex, 2}, {mutex, 1}));
+  CHECK_FALSE(blocks({mutex, 1}, {mutex, 1}));
+  CHECK(blocks({read, 1}, {write, 2}));
+  CHECK(blocks({write, 1}, {write, 2}));
+  CHECK(blocks({write, 1}, {read, 2}));
+  CHECK_FALSE(blocks({read, 1}, {read, 2}));
+  CHECK_FALSE(blocks({write, 1}, {read, 1}));
+  CHECK_FALSE(blocks({read, 1}, {write, 1}));
+  CHECK_FALSE(blocks({mutex, 1}, {write, 2}));
+  CHECK_FALSE(blocks({read, 1}, {mutex, 2}));
+  CHECK_FALSE(blocks({LockKind::permit, 1}, {LockKind::permit, 2}));
 }

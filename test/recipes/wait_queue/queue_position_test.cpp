@@ -1,6 +1,7 @@
-// Who is first in line.
-#include "contention.hpp"
+// Which node is first in the wait queue.
+#include "queue_position.hpp"
 
+#include "sequence_number.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>
@@ -53,8 +54,8 @@ TEST_CASE("the sequence number is what the server writes after the last marker")
   }
 }
 
-TEST_CASE("a contender waits for the nearest one ahead of it") {
-  using Verdict = Contention::Verdict;
+TEST_CASE("a contender waits for the nearest contender ahead of it") {
+  using Verdict = QueuePosition::Verdict;
   const std::string a = "_c_b-lock-0000000003";
   const std::string b = "_c_a-lock-0000000007";
   const std::string c = "_c_c-lock-0000000012";
@@ -79,13 +80,13 @@ TEST_CASE("a contender waits for the nearest one ahead of it") {
       {{"_c_x-lock-0000000003", a}, a, Verdict::first, ""},
   };
   for (const Row& row : rows) {
-    const Contention contention = contend(row.children, row.own, LockKind::mutex);
+    const QueuePosition contention = find_position(row.children, row.own, LockKind::mutex);
     CHECK(contention.verdict == row.verdict);
     CHECK(contention.predecessor == row.predecessor);
   }
 }
 
-TEST_CASE("whatever the order of the list, exactly one is first, and the others form one chain") {
+TEST_CASE("in any order of the list exactly one contender is first, and the others form one chain") {
   std::mt19937 random{7};
   for (int round = 0; round < 200; ++round) {
     std::vector<std::string> children;
@@ -93,17 +94,17 @@ TEST_CASE("whatever the order of the list, exactly one is first, and the others 
       std::string digits = std::to_string(random() % 2'000'000'000);
       children.push_back("_c_" + std::to_string(i) + "-lock-" + std::string(10 - digits.size(), '0') + digits);
     }
-    const std::vector<InLine> line = line_up(children, LockKind::mutex);
+    const std::vector<QueueEntry> line = in_queue_order(children, LockKind::mutex);
     REQUIRE(line.size() == children.size());
     std::shuffle(children.begin(), children.end(), random);
-    CHECK(contend(children, line.front().name, LockKind::mutex).verdict == Contention::Verdict::first);
+    CHECK(find_position(children, line.front().name, LockKind::mutex).verdict == QueuePosition::Verdict::first);
     for (std::size_t i = 1; i < line.size(); ++i)
-      CHECK(contend(children, line[i].name, LockKind::mutex).predecessor == line[i - 1].name);
+      CHECK(find_position(children, line[i].name, LockKind::mutex).predecessor == line[i - 1].name);
   }
 }
 
-TEST_CASE("a reader waits for the nearest writer ahead, a writer for whoever is ahead") {
-  using Verdict = Contention::Verdict;
+TEST_CASE("a reader waits for the nearest writer ahead, a writer for the nearest node ahead") {
+  using Verdict = QueuePosition::Verdict;
   const std::string reader_1 = "_c_f-__READ__0000000001";
   const std::string writer_2 = "_c_e-__WRIT__0000000002";
   const std::string writer_3 = "_c_d-__WRIT__0000000003";
@@ -126,25 +127,25 @@ TEST_CASE("a reader waits for the nearest writer ahead, a writer for whoever is 
   };
   for (const Row& row : rows) {
     INFO(row.own);
-    const Contention contention = contend(all, row.own, row.kind);
+    const QueuePosition contention = find_position(all, row.own, row.kind);
     CHECK(contention.verdict == row.verdict);
     CHECK(contention.predecessor == row.predecessor);
   }
   std::vector<std::string> line;
-  for (const InLine& each : line_up(all, LockKind::read)) line.push_back(each.name);
+  for (const QueueEntry& each : in_queue_order(all, LockKind::read)) line.push_back(each.name);
   CHECK(line == std::vector<std::string>{reader_1, writer_2, writer_3, reader_4, reader_5, writer_6});
 }
 
-TEST_CASE("under Kazoo's names its own stand in line, and Curator's do not") {
+TEST_CASE("under Kazoo's names Kazoo's nodes are in the wait queue, and Curator's nodes are not") {
   const std::vector<std::string> children{"a__lock__0000000001", "b__rlock__0000000002", "_c_x-lock-0000000000",
                                           "c__lock__0000000003", "d__rlock__0000000004"};
   const auto behind = [&](const char* own, LockKind kind) {
-    return contend(children, own, kind, LockNaming::kazoo).predecessor;
+    return find_position(children, own, kind, LockNaming::kazoo).predecessor;
   };
   CHECK(behind("c__lock__0000000003", LockKind::mutex) == "a__lock__0000000001");
   CHECK(behind("c__lock__0000000003", LockKind::write) == "b__rlock__0000000002");
   CHECK(behind("d__rlock__0000000004", LockKind::read) == "c__lock__0000000003");
-  CHECK(contend(children, "a__lock__0000000001", LockKind::write, LockNaming::kazoo).verdict ==
-        Contention::Verdict::first);
-  CHECK(contend(children, "a__lock__0000000001", LockKind::mutex).verdict == Contention::Verdict::missing);
+  CHECK(find_position(children, "a__lock__0000000001", LockKind::write, LockNaming::kazoo).verdict ==
+        QueuePosition::Verdict::first);
+  CHECK(find_position(children, "a__lock__0000000001", LockKind::mutex).verdict == QueuePosition::Verdict::missing);
 }

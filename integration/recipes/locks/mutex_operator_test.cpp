@@ -1,0 +1,233 @@
+// InterProcessMutex when an operator deletes its nodes.
+#include "support/catch.hpp"
+#include "support/frame_proxy.hpp"
+#include "support/lock_fixture.hpp"
+
+#include <zklock/transaction.hpp>
+
+using namespace zklock;
+using namespace zklock::test;
+
+namespace {
+
+struct Fixture : LockFixture {
+  InterProcessMutex mutex{client, path};
+};
+
+/// A lock that an operator has deleted with its directory, and that another client holds in the new directory. The
+/// numbers begin again there, so they go on where those of the old holder's client end.
+struct Replaced : Fixture {
+  FrameProxy proxy{server.port()};
+  Client other{{.connect_string = proxy.address(), .session_timeout = 9s}};
+  InterProcessMutex theirs{other, path};
+  Lease holder = acquire(theirs);
+  Lease foreign;
+
+  void replace() {
+    const Transaction everything = Transaction{}.remove(holder.node_path()).remove(path);
+    REQUIRE_FALSE(std::get<0>(outcome_of_operation<TransactionResults>(
+        [&](auto token) { session.async_commit(everything, std::move(token)); })));
+    foreign = acquire(mutex);
+  }
+  /// The lock that was handed off belongs to the other client if the directory was replaced, and is held if it was not.
+  void check(const Lease& taken, bool replaced) const {
+    if (replaced) {
+      CHECK(eventually([&] { return taken.state() == LeaseState::lost; }));
+      CHECK(foreign.is_held());
+    } else {
+      REQUIRE_FALSE(sync(other.session()));
+      CHECK(taken.is_held());
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a waiter whose node an operator deletes goes to the end of the wait queue", "[faults]") {
+  Lease holder = acquire(mutex);
+  const Client other = make_client(server, 9s);
+  const InterProcessMutex theirs{other, path};
+  Pending<Lease> second;
+  theirs.async_acquire(second.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  Pending<Lease> third;
+  mutex.async_acquire(third.handler());
+  REQUIRE(eventually([&] { return queue_length() == 3 && server.monitor("zk_watch_count") == 2; }));
+  const auto line = std::get<1>(outcome_of_operation<std::vector<LockParticipant>>(
+      [&](auto token) { mutex.async_participants(std::move(token)); }));
+  outcome_of_operation<>([&](auto token) { session.async_remove(line.at(2).node_path, std::move(token)); });
+  holder = Lease{};
+  std::get<1>(second.get()) = Lease{};
+  const auto [error, lease] = third.get();
+  CHECK_FALSE(error);
+  CHECK(lease.is_held());
+  CHECK(lease.node_path() != line.at(2).node_path);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a waiter deleted with its directory enqueues again when its client makes a node with the same number",
+                 "[faults]") {
+  const Lease holder = acquire(mutex);
+  Pending<Lease> waiter;
+  mutex.async_acquire(waiter.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  Transaction everything;
+  for (const std::string& name : children_of(session, path)) everything.remove(path + "/" + name);
+  REQUIRE_FALSE(std::get<0>(outcome_of_operation<TransactionResults>(
+      [&](auto token) { session.async_commit(everything.remove(path), std::move(token)); })));
+  Lease next = acquire(mutex);
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  next = Lease{};
+  CHECK(std::get<1>(waiter.get()).is_held());
+}
+
+TEST_CASE_METHOD(Fixture, "a waiter whose node an operator deletes loses the lock, at the latest when it gets it",
+                 "[faults]") {
+  Lease holder = acquire(mutex);
+  Pending<Lease> first;
+  const Client other = make_client(server, 9s);
+  const InterProcessMutex theirs{other, path};
+  const bool all = GENERATE(false, true);
+  SECTION("the node of another client") {
+    theirs.async_acquire(first.handler());
+    REQUIRE(eventually([&] { return queue_length() == 2 && server.monitor("zk_watch_count") == 1; }));
+  }
+  SECTION("the node of a local waiter") {
+    mutex.async_acquire(first.handler());
+    REQUIRE(eventually([&] { return queue_length() == 2; }));
+  }
+  const auto look = outcome_of_operation<std::vector<LockParticipant>>(
+      [&](auto token) { mutex.async_participants(std::move(token)); });
+  REQUIRE_FALSE(std::get<0>(look));
+  const std::vector<LockParticipant>& line = std::get<1>(look);
+  if (all) {
+    const Transaction everything = Transaction{}.remove(line.at(0).node_path).remove(line.at(1).node_path).remove(path);
+    CHECK_FALSE(std::get<0>(outcome_of_operation<TransactionResults>(
+        [&](auto token) { session.async_commit(everything, std::move(token)); })));
+  } else {
+    REQUIRE_FALSE(std::get<0>(
+        outcome_of_operation<>([&](auto token) { session.async_remove(line.at(1).node_path, std::move(token)); })));
+  }
+  holder = Lease{};
+  Lease taken = std::get<1>(first.get());
+  CHECK(eventually([&] { return taken.state() == LeaseState::lost; }));
+  taken = Lease{};
+  CHECK(acquire(theirs).is_held());
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a local waiter whose node an operator deleted has lost the lock before its successor gets it",
+                 "[faults]") {
+  Lease holder = acquire(mutex);
+  Pending<Lease> local_waiter;
+  mutex.async_acquire(local_waiter.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  const Client other = make_client(server, 9s);
+  const InterProcessMutex theirs{other, path};
+  Pending<Lease> foreign;
+  theirs.async_acquire(foreign.handler());
+  REQUIRE(eventually([&] { return queue_length() == 3 && server.monitor("zk_watch_count") == 1; }));
+  const auto line = std::get<1>(outcome_of_operation<std::vector<LockParticipant>>(
+      [&](auto token) { mutex.async_participants(std::move(token)); }));
+  outcome_of_operation<>([&](auto token) { session.async_remove(line.at(1).node_path, std::move(token)); });
+  SECTION("the release is not awaited") { holder = Lease{}; }
+  SECTION("the release is awaited") {
+    CHECK_FALSE(std::get<0>(outcome_of_operation<>([&](auto token) { holder.async_release(std::move(token)); })));
+  }
+  const Lease taken = std::get<1>(local_waiter.get());
+  CHECK(std::get<1>(foreign.get()).is_held());
+  CHECK(taken.state() == LeaseState::lost);
+}
+
+TEST_CASE_METHOD(Fixture, "a lock that an operator deleted with its directory is not handed off beside its new holder",
+                 "[faults]") {
+  Lease holder = acquire(mutex);
+  const Transaction everything = Transaction{}.remove(holder.node_path()).remove(path);
+  CHECK_FALSE(std::get<0>(outcome_of_operation<TransactionResults>(
+      [&](auto token) { session.async_commit(everything, std::move(token)); })));
+  const Client other = make_client(server, 9s);
+  const InterProcessMutex theirs{other, path};
+  const Lease foreign = acquire(theirs);
+  Pending<Lease> local_waiter;  // its number is the one after the holder's
+  mutex.async_acquire(local_waiter.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  holder = Lease{};
+  const Lease taken = std::get<1>(local_waiter.get());
+  CHECK(eventually([&] { return taken.state() == LeaseState::lost; }));
+  CHECK(foreign.is_held());
+}
+
+TEST_CASE_METHOD(Replaced,
+                 "a lock that an operator deleted with its directory is not handed off to a node being created",
+                 "[faults]") {
+  const bool replaced = GENERATE(true, false);
+  if (replaced) replace();
+  proxy.hold(Direction::replies);
+  Pending<Lease> local_waiter;
+  theirs.async_acquire(local_waiter.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  const bool awaited = GENERATE(true, false);
+  Pending<> released;
+  if (awaited)
+    holder.async_release(released.handler());
+  else
+    holder = Lease{};
+  REQUIRE(eventually([&] { return proxy.requests(Opcode::remove) == 1; }));
+  proxy.resume(Direction::replies);
+  const Lease taken = std::get<1>(local_waiter.get());
+  if (awaited) CHECK(std::get<0>(released.get()) == (replaced ? make_error_code(LockError::lock_lost) : error_code{}));
+  check(taken, replaced);
+}
+
+TEST_CASE_METHOD(Replaced, "a lock that an operator deleted with its directory is not handed off after a void handoff",
+                 "[faults]") {
+  const bool replaced = GENERATE(true, false);
+  if (replaced) replace();
+  Pending<Lease> first;
+  theirs.async_acquire(first.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  Pending<Lease> second;
+  const bool is_late = GENERATE(false, true);
+  if (!is_late) {
+    theirs.async_acquire(second.handler());
+    REQUIRE(eventually([&] { return queue_length() == 3; }));
+  }
+  REQUIRE_FALSE(sync(other.session()));  // the client knows of its nodes
+  proxy.hold(Direction::replies);
+  if (is_late) {
+    theirs.async_acquire(second.handler());
+    REQUIRE(eventually([&] { return queue_length() == 3; }));
+  }
+  holder = Lease{};
+  std::get<1>(first.get()) = Lease{};  // before the client knows the fate of the holder's node
+  if (is_late) REQUIRE(eventually([&] { return proxy.requests(Opcode::remove) + proxy.requests(Opcode::multi) == 2; }));
+  const auto watches = server.monitor("zk_watch_count");
+  proxy.resume(Direction::replies);
+  // The second waiter has the lock for a moment, or it is told first and waits for the other client's node.
+  if (replaced && is_late) {
+    REQUIRE(eventually([&] { return second.ready() || server.monitor("zk_watch_count") > watches; }));
+    if (!second.ready()) {
+      CHECK(foreign.is_held());
+      foreign = Lease{};
+      CHECK(std::get<1>(second.get()).is_held());
+      return;
+    }
+  }
+  const Lease taken = std::get<1>(second.get());
+  check(taken, replaced);
+}
+
+TEST_CASE_METHOD(Fixture, "a holder that is told that its node is gone does not keep local waiters waiting",
+                 "[faults]") {
+  Lease holder = acquire(mutex);
+  Pending<> lost;
+  holder.async_wait_lost(lost.handler());
+  Pending<Lease> local_waiter;
+  mutex.async_acquire(local_waiter.handler());
+  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  const Client operating = make_client(server, 9s);
+  REQUIRE_FALSE(std::get<0>(outcome_of_operation<>(
+      [&](auto token) { connected_session(operating).async_remove(holder.node_path(), std::move(token)); })));
+  CHECK(std::get<1>(local_waiter.get()).is_held());
+  CHECK_FALSE(std::get<0>(lost.get()));
+}

@@ -1,0 +1,112 @@
+// The local handoff, as tables.
+#include "handoff_state.hpp"
+
+#include "support/catch.hpp"
+
+#include <zklock/recipes/locks/lock_error.hpp>
+
+#include <ostream>
+
+using namespace zklock;
+
+namespace zklock {
+
+std::ostream& operator<<(std::ostream& out, const HandoffStep& step) {
+  return out << "state " << static_cast<int>(step.next.state) << ", fact " << static_cast<int>(step.next.fact)
+             << ", action " << static_cast<int>(step.action);
+}
+
+}  // namespace zklock
+
+namespace {
+
+constexpr auto unknown = NodeFact::unknown;
+constexpr auto exists = NodeFact::exists;
+constexpr auto missing = NodeFact::missing;
+constexpr auto void_ = NodeFact::void_;
+
+constexpr Handoff not_taken{};
+constexpr Handoff taken{HandoffState::taken};
+constexpr Handoff awaited{HandoffState::awaited};
+constexpr Handoff told(NodeFact fact) { return {HandoffState::told, fact}; }
+
+constexpr auto wait = HandoffAction::wait;
+constexpr auto keep = HandoffAction::keep;
+constexpr auto lose = HandoffAction::lose;
+constexpr auto ask_server = HandoffAction::ask_server;
+
+}  // namespace
+
+TEST_CASE("a server's reply tells that a node exists, that it does not, or nothing") {
+  CHECK(fact_of({}) == exists);
+  CHECK(fact_of(Error::no_node) == missing);
+  CHECK(fact_of(Error::connection_loss) == unknown);
+  CHECK(fact_of(Error::session_expired) == unknown);
+  CHECK(fact_of(Error::runtime_inconsistency) == unknown);
+}
+
+TEST_CASE("a handoff proves nothing if a node ahead was missing, and otherwise what the server has checked") {
+  struct Row {
+    NodeFact leaving, removed, checked, successor;
+  };
+  // told to the leaving node, found by its delete, found by the successor's check: told to the successor
+  const Row
+      rows[] =
+          {
+              {exists, exists, exists, exists},
+              {exists, unknown, missing, missing},  // the check of the successor's node has failed
+              {exists, unknown, unknown, unknown},  // another part has failed, or the reply was lost
+              {exists, missing, exists, void_},     // the leaving node was missing
+              {exists, missing, unknown, void_},
+              {missing, exists, exists, exists},  // its delete says otherwise
+              {unknown, exists, exists, exists},
+              {unknown, exists, unknown, unknown},
+              {unknown, missing, unknown, void_},
+              {void_, exists, exists, void_},  // a void handoff makes the next one void
+              {void_, unknown, unknown, void_},
+              {void_, missing, missing, void_},
+          };
+  for (const Row& row : rows) {
+    CAPTURE(static_cast<int>(row.leaving), static_cast<int>(row.removed), static_cast<int>(row.checked));
+    CHECK(successor_fact(row.leaving, row.removed, row.checked) == row.successor);
+  }
+}
+
+TEST_CASE("a waiter whose predecessor leaves will be told") {
+  for (const Handoff before : {not_taken, taken, told(exists), told(void_)}) CHECK(on_taken(before) == taken);
+  CHECK(on_taken(awaited) == awaited);
+}
+
+TEST_CASE("a lease does what the handoff to its node tells, and asks the server where it does not tell") {
+  struct Row {
+    Handoff before;
+    HandoffStep after;
+  };
+  const Row rows[] = {
+      {not_taken, {not_taken, ask_server}},  // no handoff will tell
+      {taken, {awaited, wait}},              // it will: the reply is under way
+      {awaited, {awaited, wait}},
+      {told(exists), {told(exists), keep}},
+      {told(missing), {told(missing), lose}},
+      {told(void_), {told(void_), lose}},
+      {told(unknown), {told(unknown), ask_server}},
+  };
+  for (const Row& row : rows) CHECK(on_granted(row.before) == row.after);
+}
+
+TEST_CASE("what a handoff tells is kept for a waiter, and acted on for a lease") {
+  struct Row {
+    Handoff before;
+    NodeFact fact;
+    HandoffStep after;
+  };
+  const Row rows[] = {
+      {taken, exists, {told(exists), wait}},   {taken, missing, {told(missing), wait}},
+      {taken, void_, {told(void_), wait}},     {taken, unknown, {told(unknown), wait}},
+      {awaited, exists, {told(exists), keep}}, {awaited, missing, {told(missing), lose}},
+      {awaited, void_, {told(void_), lose}},   {awaited, unknown, {told(unknown), ask_server}},
+      {not_taken, exists, {not_taken, wait}},  // it has looked at the queue since
+      {not_taken, void_, {not_taken, wait}},   {told(unknown), exists, {told(exists), wait}},
+  };
+  for (const Row& row : rows) CHECK(on_told(row.before, row.fact) == row.after);
+}

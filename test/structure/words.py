@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Checks that the words which docs/glossary.md has replaced do not come back: in code, comments, titles and pages.
+
+Usage: words.py SOURCE_DIR    exit status 1, and a line for each word
+       words.py --self-test   whether each of them is found
+"""
+import pathlib
+import re
+import sys
+
+# Each with an example, and the word of the field.
+BANNED = [
+    (r"\bstand(s|ing)? in (the )?(line|queue of)\b|\bstood in (the )?line\b", "stands in line", "waits in the queue"),
+    (r"\bjoin(s|ed|ing)? the line\b|\bjoin_line\b", "joins the line", "enqueue"),
+    (r"\b(first|next|last|second) in line\b", "first in line", "first in the wait queue"),
+    (r"\bwaits? in line\b|\bin_line\b", "waits in line", "wait queue"),
+    (r"\bPlaceInLine\b|\bplace in line\b", "PlaceInLine", "QueueNode"),
+    (r"\b[Ss]iblings?_?\b", "siblings", "local waiters, the local queue"),
+    (r"\b[Hh]eirs?_?\b|\w+_heirs?_?\b", "heir", "successor"),
+    (r"\bhand(s|ed|ing)?[ _-]over\b|\bhand-overs?\b", "hands over", "hands off; handoff"),
+    (r"\bmisled\b", "misled", "its handoff was void"),
+    (r"\bcontend\b|\bContention\b", "Contention", "QueuePosition; find_position"),
+    (r"\bkeeps_out\b|\bis_last_obstacle\b", "keeps_out", "blocks; only_predecessor"),
+    (r"\bWokenUp\b", "WokenUp", "Wakeup"),
+    (r"\bHolding\b|\bThreadHolds\b", "Holding", "HeldLock; ThreadLeases"),
+    (r"\b[Pp]atience_?\b", "Patience", "WaitPolicy"),
+    (r"\blease_news\b|\bLeaseNews\b|\bLookout\b", "LeaseNews", "LeaseEvent; LeaseMonitor"),
+    (r"\bdetail::Shelf\b|\bshelf_key\b|\bshelf\(\)", "shelf_key", "SharedState"),
+    (r"\bDoubt\b|\bin doubt\b", "in doubt", "ambiguous outcome"),
+    (r"\bclock_hand\b|\bClockHand\b", "ClockHand", "ClockControl"),
+    (r"\b[Pp]roofs? of life\b|\bProofOfLife\b|\bproof_of_life\b", "proof of life", "session validity"),
+    (r"\bsee_off\b|\blet_go\b|\bpoke\(", "see_off", "drain_until_eof; close_handle; wake"),
+    (r"\bremove_for_sure\b", "remove_for_sure", "remove_guaranteed"),
+    (r"\bAnchored\b|\bstruct Relay\b", "Anchored", "BoundHandler; CancellationBridge"),
+    (r"\bmost_[a-z]+\w*", "most_bytes", "max_bytes"),
+    (r"\bfind_\w*(flaw|fault)\w*", "find_path_flaw", "validate_path"),
+    (r"\bPendingLines\b|\bSemaphoreLines\b|\bLineKind\b|\bread_lines\b", "PendingLines", "PendingQueues, QueueKind"),
+    (r"\b[Ss]trangers?\b", "stranger", "foreign; another client"),
+    (r"\b[Ww]ho ?ever\b", "whoever", "the client that"),
+]
+PATTERN = re.compile("|".join(f"(?P<w{i}>{pattern})" for i, (pattern, _, _) in enumerate(BANNED)))
+KINDS = {".hpp", ".cpp", ".py", ".java", ".md", ".cmake", ".sh", ".txt"}
+FOLDERS = ["zklock", "recipes", "observe", "tools", "test", "integration", "bench", "examples", "fuzz", "cmake", "docs", "scripts"]
+
+
+def find(text):
+    """Each banned word in the text, with its line and what to say instead."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for match in PATTERN.finditer(line):
+            yield number, match.group(), BANNED[int(match.lastgroup[1:])][2]
+
+
+def files(root):
+    for folder in FOLDERS:
+        for file in sorted((root / folder).rglob("*")):
+            if (file.suffix in KINDS or folder == "scripts") and file.is_file() and "results" not in file.parts \
+                    and file.resolve() != pathlib.Path(__file__).resolve() and not {"corpus", "node_modules"} & set(file.parts) \
+                    and file.name != "changes.md":
+                yield file
+    yield root / "README.md"
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        missed = [example for pattern, example, _ in BANNED if example not in [word for _, word, _ in find(f"a {example} b")]
+                  and not any(True for _ in find(f"a {example}() b"))]
+        sys.exit(f"not found: {missed}" if missed else 0)
+    root, count, read = pathlib.Path(sys.argv[1]), 0, 0
+    for file in files(root):
+        read += 1
+        for line, word, instead in find(file.read_text(errors="replace")):
+            count += 1
+            print(f"{file.relative_to(root)}:{line}: {word}: say {instead}")
+    print(f"{read} files, {count} words that the glossary has replaced")
+    sys.exit(1 if count or read < 300 else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,2 @@
+// Compiles all of Boost.JSON, once for a test program.
+#include <boost/json/src.hpp>
