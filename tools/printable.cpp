@@ -1,14 +1,17 @@
 #include "printable.hpp"
 
+#include <zklock/detail/utf8.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
-#include <optional>
 
 namespace zklock::tools {
 namespace {
+
+using detail::first_character;
+using detail::Utf8Character;
 
 struct Range {
   char32_t first;
@@ -32,44 +35,21 @@ bool is_hidden(char32_t character) {
   return std::ranges::any_of(hidden, [=](Range range) { return range.first <= character && character <= range.last; });
 }
 
-struct Decoded {
-  char32_t character = 0;
-  std::size_t size = 1;
-};
-
-/// Decodes the first character; std::nullopt if the first byte begins none: then the next byte may.
-std::optional<Decoded> decode(std::string_view text) {
-  const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(text[index]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return Decoded{lead, 1};
-  const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return std::nullopt;
-  auto character = static_cast<char32_t>(lead & (0x7FU >> size));
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return std::nullopt;
-    character = character << 6U | (byte(i) & 0x3FU);
-  }
-  constexpr std::array<char32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};
-  const bool is_surrogate = character >= 0xD800 && character <= 0xDFFF;
-  if (character < least[size] || character > 0x10FFFF || is_surrogate) return std::nullopt;
-  return Decoded{character, size};
-}
-
 std::string formatted(const char* format, char32_t number) {
   std::array<char, 16> text{};
   std::snprintf(text.data(), text.size(), format, static_cast<unsigned>(number));
   return text.data();
 }
 
-/// Calls `each` with each character and its bytes, or with a byte that belongs to none.
+/// Calls `each` with each character and its bytes, or with no character (of size 0) and a byte that belongs to none.
 template <class Each>
 std::string rewrite(std::string_view text, Each each) {
   std::string result;
   while (!text.empty()) {
-    const auto decoded = decode(text);
-    const std::size_t size = decoded ? decoded->size : 1;
-    result += each(decoded, text.substr(0, size));
-    text.remove_prefix(size);
+    const Utf8Character first = first_character(text);
+    const std::string_view bytes = text.substr(0, std::max<std::size_t>(first.size, 1));
+    result += each(first, bytes);
+    text.remove_prefix(bytes.size());
   }
   return result;
 }
@@ -77,19 +57,19 @@ std::string rewrite(std::string_view text, Each each) {
 }  // namespace
 
 std::string printable(std::string_view text) {
-  return rewrite(text, [](const std::optional<Decoded>& decoded, std::string_view bytes) -> std::string {
-    if (!decoded) return formatted("\\x%02X", static_cast<unsigned char>(bytes[0]));
-    if (decoded->character == U'\\') return "\\\\";
-    return is_hidden(decoded->character) ? formatted("\\u{%X}", decoded->character) : std::string{bytes};
+  return rewrite(text, [](Utf8Character character, std::string_view bytes) -> std::string {
+    if (character.size == 0) return formatted("\\x%02X", static_cast<unsigned char>(bytes[0]));
+    if (character.value == U'\\') return "\\\\";
+    return is_hidden(character.value) ? formatted("\\u{%X}", character.value) : std::string{bytes};
   });
 }
 
 std::string to_ascii(std::string_view json) {
-  return rewrite(json, [](const std::optional<Decoded>& decoded, std::string_view bytes) -> std::string {
-    const char32_t character = decoded ? decoded->character : 0xFFFD;
-    if (character < 0x7F) return std::string{bytes};
-    if (character < 0x10000) return formatted("\\u%04x", character);
-    return formatted("\\u%04x", 0xD7C0 + (character >> 10U)) + formatted("\\u%04x", 0xDC00 + (character & 0x3FFU));
+  return rewrite(json, [](Utf8Character character, std::string_view bytes) -> std::string {
+    const char32_t value = character.size > 0 ? character.value : 0xFFFD;
+    if (value < 0x7F) return std::string{bytes};
+    if (value < 0x10000) return formatted("\\u%04x", value);
+    return formatted("\\u%04x", 0xD7C0 + (value >> 10U)) + formatted("\\u%04x", 0xDC00 + (value & 0x3FFU));
   });
 }
 

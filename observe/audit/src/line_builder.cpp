@@ -1,5 +1,7 @@
 #include "line_builder.hpp"
 
+#include <zklock/detail/utf8.hpp>
+
 #include <spdlog/common.h>
 #include <spdlog/fmt/fmt.h>
 
@@ -13,30 +15,6 @@ namespace {
 namespace fmt_lib = spdlog::fmt_lib;
 
 constexpr char32_t replacement = 0xFFFD;
-
-struct Decoded {
-  char32_t character = replacement;
-  std::size_t size = 1;
-};
-
-/// The first character; of bytes that are not UTF-8 the replacement for one byte. Source: The Unicode Standard, table
-/// 3-7.
-Decoded decode(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(text[index]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return {};
-  auto character = static_cast<char32_t>(lead & (0x7FU >> size));
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return {};
-    character = character << 6U | (byte(i) & 0x3FU);
-  }
-  const bool is_overlong = (size == 3 && character < 0x800) || (size == 4 && character < 0x10000);
-  const bool is_surrogate = character >= 0xD800 && character <= 0xDFFF;
-  if (is_overlong || is_surrogate || character > 0x10FFFF) return {};
-  return {character, size};
-}
 
 bool is_plain(char character) noexcept {
   return character >= ' ' && character <= '~' && character != '"' && character != '\\';
@@ -71,9 +49,9 @@ void append_quoted(std::string& line, std::string_view text) {
     line += text.substr(0, plain);
     text.remove_prefix(plain);
     if (text.empty()) break;
-    const Decoded next = decode(text);
-    append_escaped(line, next.character);
-    text.remove_prefix(next.size);
+    const Utf8Character next = first_character(text);
+    append_escaped(line, next.size > 0 ? next.value : replacement);
+    text.remove_prefix(std::max<std::size_t>(next.size, 1));
   }
   line += '"';
 }

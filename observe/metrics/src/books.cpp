@@ -1,5 +1,7 @@
 #include "books.hpp"
 
+#include <zklock/detail/utf8.hpp>
+
 #include <algorithm>
 
 namespace zklock::metrics {
@@ -13,22 +15,6 @@ template <class List, class Value>
 std::size_t index_of(const List& list, const Value& value) {
   const auto found = std::ranges::find(list, value);
   return found == list.end() ? 0 : static_cast<std::size_t>(found - list.begin());
-}
-
-/// Prometheus refuses a whole scrape for one label that is not.
-bool is_utf8(std::string_view text) {
-  std::size_t left = 0;  // of a sequence
-  for (const char each : text) {
-    const auto byte = static_cast<unsigned char>(each);
-    if (left > 0) {
-      if ((byte & 0xC0U) != 0x80U) return false;
-      --left;
-    } else if (byte >= 0x80U) {
-      if (byte < 0xC2U || byte > 0xF4U) return false;
-      left = byte >= 0xF0U ? 3 : byte >= 0xE0U ? 2 : 1;
-    }
-  }
-  return left == 0;
 }
 
 void keep_oldest(std::optional<Clock::time_point>& oldest, Clock::time_point when) {
@@ -49,7 +35,8 @@ LockNumbers& Metrics::Books::lock_of(std::string_view path) {
   if (const auto known = by_path_.find(path); known != by_path_.end()) return *known->second;
   if (by_path_.size() >= max_cached_paths) by_path_.clear();
   std::string label = options_.labeller(path);
-  const bool fits = label.size() <= max_label_bytes && is_utf8(label);
+  // Prometheus refuses a whole scrape for one label that is not UTF-8.
+  const bool fits = label.size() <= max_label_bytes && detail::is_utf8(label);
   const std::size_t own = numbers_.locks.size() - numbers_.locks.count(other_locks);
   if (!fits || (own >= options_.max_locks && !numbers_.locks.contains(label))) label = other_locks;
   LockNumbers& lock = numbers_.locks[std::move(label)];

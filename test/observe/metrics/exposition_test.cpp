@@ -67,10 +67,11 @@ TEST_CASE("hostile paths are escaped, and what is not UTF-8, or too long, is amo
   CHECK(text.find("\nzklock_fake") == text.npos);
   ask(metrics, "/\xff", 2);
   ask(metrics, "/\xc3", 3);
+  ask(metrics, "/\xe0\x80\xaf", 6);  // an overlong '/'
   ask(metrics, "/" + std::string(300, 'x'), 4);
   ask(metrics, "/\xc3\xa4\xe2\x82\xac", 5);
   const Exposition seen{metrics.text()};
-  CHECK(seen[waiters("(other)")] == 3);
+  CHECK(seen[waiters("(other)")] == 4);
   CHECK(seen[waiters("/\xc3\xa4\xe2\x82\xac")] == 1);
 }
 
