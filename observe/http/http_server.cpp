@@ -199,6 +199,8 @@ asio::awaitable<void> HttpServer::converse(Connection& connection) {
     const auto& received = parser.get();
     WebRequest request = to_request(received);
     const bool wants_stream = request.path == stream_path && request.method == "GET";
+    const bool wants_no_body = request.method == "HEAD";
+    if (wants_no_body) request.method = "GET";
     WebReply reply;
     std::unique_ptr<EventSource> source;
     if (wants_stream && streams_ >= limits_.streams)
@@ -213,6 +215,7 @@ asio::awaitable<void> HttpServer::converse(Connection& connection) {
     }
     if (!wants_stream) reply = co_await handler_->answer(std::move(request));
     auto message = to_message(std::move(reply), received.version(), received.keep_alive());
+    if (wants_no_body) message.body().clear();  // after its length is in the header
     again = co_await send(stream, message, limits_) && connection.phase != Connection::Phase::ends;
     move_to_end(connection);
   }

@@ -43,6 +43,17 @@ TEST_CASE_METHOD(Fixture, "the metrics are served as Prometheus' text") {
   CHECK(http_get(server->port(), "/metrics", "127.0.0.1", "POST").status == 405);
 }
 
+TEST_CASE_METHOD(Fixture, "HEAD is answered as GET, without the body") {
+  const auto server = serve();
+  const std::string whole = http_get(server->port(), "/livez").body;
+  REQUIRE_FALSE(whole.empty());
+  const HttpReply reply = http_get(server->port(), "/livez", "127.0.0.1", "HEAD");
+  CHECK(reply.status == 200);
+  CHECK((reply.headers + "\r\n").find("Content-Length: " + std::to_string(whole.size()) + "\r\n") != std::string::npos);
+  CHECK(reply.body.empty());
+  CHECK(http_get(server->port(), "/nowhere", "127.0.0.1", "HEAD").status == 404);
+}
+
 TEST_CASE_METHOD(Fixture, "a page that has its name point here gets nothing") {
   const auto server = serve({.allowed_hosts = {"Metrics.example"}});
   for (const std::string host :
