@@ -66,8 +66,9 @@ class Guarantee {
       : client_{std::move(client)}, path_{std::move(path)}, options_{options} {}
   ~Guarantee() {
     if (options_.guarantee == RemoveOptions::Guarantee::none || answered_) return;
-    CleanupTrace trace{client_->observers(), client_->config().client_id, server_path_of(client_, path_)};
-    trace.begin();
+    CleanupTrace trace;
+    if (const auto observers = client_->observers())
+      trace.begin(observers, client_->config().client_id, server_path_of(client_, path_));
     spawn_detached(client_->runtime()->serial(), remove_at_last(client_, path_, options_, std::move(trace)));
   }
   Guarantee(const Guarantee&) = delete;

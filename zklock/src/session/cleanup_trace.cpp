@@ -9,26 +9,21 @@
 
 namespace zklock::detail {
 
-CleanupTrace::CleanupTrace(std::shared_ptr<const Observers<Observer>> observers, const std::string& client_id,
-                           std::string path)
-    : observers_{std::move(observers)} {
-  if (!observers_) return;
-  client_id_ = client_id;
-  path_ = std::move(path);
-}
-
-CleanupTrace::CleanupTrace(const Session& session, const std::string& path) {
-  if (!session.core_ || !session.core_->observers()) return;
-  observers_ = session.core_->config().observers;
-  client_id_ = session.core_->config().client_id;
-  path_ = full_path(session.core_, path);
-}
-
 CleanupTrace::~CleanupTrace() { end(asio::error::operation_aborted); }
 
-void CleanupTrace::begin() {
+void CleanupTrace::begin(const Session& session, const std::string& path) {
+  if (number_ != 0 || !session.core_ || !session.core_->observers()) return;
+  const auto& config = session.core_->config();
+  begin(config.observers, config.client_id, full_path(session.core_, path));
+}
+
+void CleanupTrace::begin(std::shared_ptr<const Observers<Observer>> observers, const std::string& client_id,
+                         std::string path) {
   static std::atomic<std::uint64_t> cleanups{0};
-  if (!observers_ || number_ != 0) return;
+  if (number_ != 0 || !observers) return;
+  observers_ = std::move(observers);
+  client_id_ = client_id;
+  path_ = std::move(path);
   number_ = ++cleanups;
   began_ = Clock::now();
   CleanupEvent event;

@@ -11,21 +11,20 @@
 
 namespace zklock::detail {
 
-/// Pending from the first call of begin() until end(), or until it is destroyed.
+/// Pending from the first call of begin() until end(), or until it is destroyed. Costs nothing before begin().
 ///
 /// Threads: the client's executor.
 class CleanupTrace {
  public:
   CleanupTrace() noexcept = default;
-  /// `path` is the server's.
-  CleanupTrace(std::shared_ptr<const Observers<Observer>> observers, const std::string& client_id, std::string path);
-  /// `path` is the session's.
-  CleanupTrace(const Session& session, const std::string& path);
   ~CleanupTrace();
   CleanupTrace(CleanupTrace&&) noexcept = default;
   CleanupTrace& operator=(CleanupTrace&&) = delete;
 
-  void begin();
+  /// `path` is the session's.
+  void begin(const Session& session, const std::string& path);
+  /// `path` is the server's.
+  void begin(std::shared_ptr<const Observers<Observer>> observers, const std::string& client_id, std::string path);
   void end(error_code error);
 
  private:

@@ -124,14 +124,14 @@ Awaitable<error_code> create_containers(Session session, std::string path) {
 namespace {
 
 Awaitable<error_code> remove_in_the_end(Session session, std::string path, detail::CleanupTrace& trace) {
-  if (session.state() != SessionState::connected) trace.begin();
+  if (session.state() != SessionState::connected) trace.begin(session, path);
   co_await wait_for_link(session);
   for (bool tried = false;; tried = true) {
     auto [error] = co_await session.async_remove(path, use_tuple);
     if (!error) co_return error_code{};
     if (error == Error::no_node) co_return tried ? error_code{} : error;
     if (is_retryable(error)) {
-      trace.begin();
+      trace.begin(session, path);
       error = co_await pause_before_retry(session);
     }
     if (error) co_return error;
@@ -141,7 +141,7 @@ Awaitable<error_code> remove_in_the_end(Session session, std::string path, detai
 }  // namespace
 
 Awaitable<error_code> remove_guaranteed(Session session, std::string path) {
-  detail::CleanupTrace trace{session, path};
+  detail::CleanupTrace trace;
   const error_code outcome = co_await remove_in_the_end(session, path, trace);
   trace.end(outcome == Error::no_node ? error_code{} : outcome);
   co_return outcome;
@@ -173,8 +173,8 @@ Awaitable<Result<CreateResult>> find_own_node(Session session, ProtectedPath pat
 }
 
 Awaitable<error_code> find_and_remove(Session session, ProtectedPath path) {
-  detail::CleanupTrace trace{session, path.directory()};
-  trace.begin();
+  detail::CleanupTrace trace;
+  trace.begin(session, path.directory());
   const auto found = co_await find_nodes(session, std::move(path));
   if (!found) trace.end(found.error());
   if (!found) co_return found.error();
@@ -201,8 +201,8 @@ void remove_in_background(Session session, std::string path, std::function<void(
   auto tried = [session, path, told = std::move(told)](error_code error) {
     if (told) told(error);
     if (!is_retryable(error)) return;
-    detail::CleanupTrace trace{session, path};
-    trace.begin();
+    detail::CleanupTrace trace;
+    trace.begin(session, path);
     spawn_detached(session.get_executor(), remove_quietly(session, path, std::move(trace)));
   };
   session.async_remove(path, asio::bind_executor(session.get_executor(), std::move(tried)));
