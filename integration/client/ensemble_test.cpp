@@ -3,14 +3,12 @@
 #include "support/fixture.hpp"
 #include "support/frame_proxy.hpp"
 #include "support/load.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <zklock/testing/test_ensemble.hpp>
 
-#include <filesystem>
 #include <fstream>
 #include <memory>
-
-#include <unistd.h>
 
 using namespace zklock;
 using namespace zklock::test;
@@ -73,20 +71,19 @@ namespace {
 
 /// An ensemble whose disks are slow when told so, and a link to each server.
 struct SlowFixture {
-  std::filesystem::path delay_file = std::filesystem::temp_directory_path() / fresh_name();
+  TemporaryDirectory directory;
+  std::string delay_file = directory.file("delay");
   TestEnsemble ensemble{
       {.server = {.container_check = 1h,  // no server deletes the empty directory
                   .fsync = true,
-                  .launcher = {"env", "ZKLOCK_FLUSH_DELAY=" + delay_file.string(), "LD_PRELOAD=" ZKLOCK_SLOW_FSYNC}}}};
+                  .launcher = {"env", "ZKLOCK_FLUSH_DELAY=" + delay_file, "LD_PRELOAD=" ZKLOCK_SLOW_FSYNC}}}};
   std::vector<std::unique_ptr<FrameProxy>> links;
 
   SlowFixture() {
     for (std::size_t i = 0; i < ensemble.size(); ++i)
       links.push_back(std::make_unique<FrameProxy>(ensemble.server(i).port(), ensemble.server(i).address()));
   }
-  ~SlowFixture() { std::filesystem::remove(delay_file); }
 
-  static std::string fresh_name() { return "zklock-flush-delay-" + std::to_string(::getpid()); }
   void set_flush_delay(std::chrono::milliseconds delay) const { std::ofstream{delay_file} << delay.count() << "\n"; }
   [[nodiscard]] std::string connect_string() const {
     std::string list;

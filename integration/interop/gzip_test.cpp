@@ -1,5 +1,6 @@
 // GzipCodec and Curator's GzipCompressionProvider, and the java.util.zip that both imitate, on each other's data.
 #include "support/catch.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <zklock/codec.hpp>
 #include <zklock/error.hpp>
@@ -7,14 +8,11 @@
 #include <boost/algorithm/hex.hpp>
 #include <boost/system/system_error.hpp>
 
-#include <cerrno>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <random>
 #include <string>
-#include <system_error>
 #include <vector>
 
 using namespace std::string_literals;
@@ -32,24 +30,11 @@ struct Request {
   std::string data;
 };
 
-/// A directory for one test.
-struct Directory {
-  Directory() {
-    std::string name = (std::filesystem::temp_directory_path() / "zklock-gzip-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::system_error{errno, std::generic_category(), name};
-    path = name;
-  }
-  ~Directory() { std::filesystem::remove_all(path); }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  std::filesystem::path path;
-};
-
 /// The peer's answers to all requests, in one run of it.
 std::vector<Answer> ask(const std::vector<Request>& requests) {
-  const Directory directory;
-  const std::string input = (directory.path / "requests").string();
-  const std::string output = (directory.path / "answers").string();
+  const test::TemporaryDirectory directory;
+  const std::string input = directory.file("requests");
+  const std::string output = directory.file("answers");
   std::ofstream file{input};
   for (const Request& request : requests) file << request.operation << ' ' << hex(request.data) << '\n';
   file.close();

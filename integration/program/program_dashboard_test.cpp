@@ -2,11 +2,11 @@
 #include "support/beside_program.hpp"
 #include "support/catch.hpp"
 #include "support/http_client.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <zklock/audit/audit_log.hpp>
 #include <zklock/metrics/metrics.hpp>
 
-#include <filesystem>
 #include <fstream>
 
 using namespace zklock;
@@ -108,14 +108,12 @@ TEST_CASE("alerts, panels and pages name the metrics of real scrapes, and all of
   released = {};  // its node is to be deleted when the server is back
   REQUIRE(eventually([&] { return metrics->text().find("\nzklock_cleanups_pending 1\n") != std::string::npos; }));
 
-  std::string directory = std::filesystem::temp_directory_path() / "zklock-scrapes-XXXXXX";
-  REQUIRE(::mkdtemp(directory.data()) != nullptr);
-  std::ofstream{directory + "/service"} << metrics->text();
-  std::ofstream{directory + "/dashboard"} << of_dashboard;
+  const TemporaryDirectory directory;
+  std::ofstream{directory.file("service")} << metrics->text();
+  std::ofstream{directory.file("dashboard")} << of_dashboard;
   Process check{ZKLOCK_PYTHON,
-                {ZKLOCK_SOURCE_DIR "/test/operations/metric_names.py", ZKLOCK_SOURCE_DIR, directory + "/service",
-                 directory + "/dashboard"}};
+                {ZKLOCK_SOURCE_DIR "/test/operations/metric_names.py", ZKLOCK_SOURCE_DIR, directory.file("service"),
+                 directory.file("dashboard")}};
   INFO(check.rest() << check.errors());
   CHECK(check.wait() == 0);
-  std::filesystem::remove_all(directory);
 }

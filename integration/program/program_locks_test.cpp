@@ -1,16 +1,14 @@
 // The command-line program with locks of all kinds: it looks at them, holds them, and asks for them.
 #include "support/beside_program.hpp"
 #include "support/catch.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 #include <zklock/recipes/locks/revocation.hpp>
 
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
-
-#include <unistd.h>
 
 using namespace zklock;
 using namespace zklock::test;
@@ -63,12 +61,12 @@ TEST_CASE_METHOD(BesideProgram,
   two.async_wait_revocation(asked_two.handler());
 
   SECTION("one of them by its node") {
-    const auto audit = std::filesystem::temp_directory_path() / ("zklock-revoke-" + std::to_string(::getpid()));
-    const ProgramOutcome outcome = zklock({"revoke", two.node_path(), "--audit", audit.string()});
+    const TemporaryDirectory directory;
+    const std::string audit = directory.file("audit.json");
+    const ProgramOutcome outcome = zklock({"revoke", two.node_path(), "--audit", audit});
     CHECK(outcome.status == 0);
     std::string record;
     std::getline(std::ifstream{audit}, record);
-    std::filesystem::remove(audit);
     for (const std::string& part : std::vector<std::string>{
              R"("event.action":"lock.revoke","event.outcome":"success")", R"("zklock.asked_by":"zklock revoke")",
              R"("user.name":")", R"("zklock.fencing_token":)" + std::to_string(two.fencing_token())}) {

@@ -3,11 +3,10 @@
 
 #include "support/await.hpp"
 #include "support/process.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <zklock/testing/test_server.hpp>
 
-#include <cstdlib>
-#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -19,9 +18,6 @@ namespace zklock::test {
 class Terminal {
  public:
   explicit Terminal(const std::string& connect_string) {
-    std::string name = std::filesystem::temp_directory_path() / "zklock-terminal-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"no temporary directory"};
-    directory_ = name;
     tmux({"-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30",
           "env LC_ALL=C.UTF-8 PS1='ready> ' ZKLOCK_CONNECT=" + connect_string + " bash --norc --noprofile -i"});
     if (!shows("ready>")) throw std::runtime_error{"tmux shows no shell"};
@@ -32,8 +28,6 @@ class Terminal {
     } catch (const std::exception&) {
       // It has ended.
     }
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
   }
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
@@ -61,14 +55,14 @@ class Terminal {
 
  private:
   std::string tmux(std::vector<std::string> words) const {
-    words.insert(words.begin(), {"-S", directory_ / "socket"});
+    words.insert(words.begin(), {"-S", directory_.file("socket")});
     Process process{"tmux", std::move(words), {"LC_ALL=C.UTF-8", "TERM=xterm"}};
     std::string output = process.rest();
     static_cast<void>(process.wait());
     return output;
   }
 
-  std::filesystem::path directory_;
+  TemporaryDirectory directory_;
 };
 
 }  // namespace zklock::test

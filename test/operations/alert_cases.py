@@ -5,9 +5,7 @@ person needs at night, and a runbook that exists.
 Usage: alert_cases.py SOURCE_DIR    exit status 1, and a line for each thing that is missing
        alert_cases.py --self-test   whether each of them is found
 """
-import pathlib
 import re
-import sys
 
 import subjects
 
@@ -93,12 +91,5 @@ BREAKS = {  # each by what is to be said of it
 }
 
 
-def main():
-    if sys.argv[1:] == ["--self-test"]:
-        return subjects.self_test(FILES, check, BREAKS)
-    root = pathlib.Path(sys.argv[1])
-    sys.exit(subjects.report(check(root), f"{len(subjects.read_rules(root))} alerts"))
-
-
 if __name__ == "__main__":
-    main()
+    subjects.main(FILES, check, BREAKS, lambda root: f"{len(subjects.read_rules(root))} alerts")

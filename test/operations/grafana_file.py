@@ -7,9 +7,7 @@ Usage: grafana_file.py SOURCE_DIR    exit status 1, and a line for each thing th
 """
 import itertools
 import json
-import pathlib
 import subprocess
-import sys
 import tempfile
 
 import subjects
@@ -94,13 +92,5 @@ BREAKS = {  # each by what is to be said of it
 }
 
 
-def main():
-    if sys.argv[1:] == ["--self-test"]:
-        return subjects.self_test([FILE], check, BREAKS)
-    root = pathlib.Path(sys.argv[1])
-    wrong = check(root)
-    sys.exit(subjects.report(wrong, FILE))
-
-
 if __name__ == "__main__":
-    main()
+    subjects.main([FILE], check, BREAKS, lambda root: FILE)

@@ -74,3 +74,11 @@ def report(wrong, what):
     """Prints what is wrong, and gives the exit status."""
     print(*wrong, f"{what}, {len(wrong)} wrong", sep="\n")
     return 1 if wrong else 0
+
+
+def main(files, check, breaks, what):
+    """A test's main program: `--self-test`, or the root of the tree to check. `what` says what was checked."""
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test(files, check, breaks)
+    root = pathlib.Path(sys.argv[1])
+    sys.exit(report(check(root), what(root)))

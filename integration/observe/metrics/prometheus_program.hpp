@@ -4,14 +4,14 @@
 #include "port.hpp"
 #include "support/http_client.hpp"
 #include "support/process.hpp"
+#include "support/temporary_directory.hpp"
 
+#include <array>
 #include <cctype>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <memory>
-#include <stdexcept>
 #include <string>
 
 namespace zklock::test {
@@ -20,26 +20,15 @@ namespace zklock::test {
 class PrometheusProgram {
  public:
   explicit PrometheusProgram(std::uint16_t scraped) {
-    std::string name = std::filesystem::temp_directory_path() / "zklock-prometheus-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"mkdtemp"};
-    directory_ = name;
-    std::ofstream{directory_ / "prometheus.yml"}
+    std::ofstream{directory_.file("prometheus.yml")}
         << "global: {scrape_interval: 200ms, scrape_timeout: 200ms}\n"
         << "scrape_configs: [{job_name: zklock, static_configs: [{targets: ['127.0.0.1:" << scraped << "']}]}]\n";
     process_ = std::make_unique<Process>(
-        "prometheus", std::vector<std::string>{"--config.file=" + (directory_ / "prometheus.yml").string(),
-                                               "--storage.tsdb.path=" + (directory_ / "data").string(),
+        "prometheus", std::vector<std::string>{"--config.file=" + directory_.file("prometheus.yml"),
+                                               "--storage.tsdb.path=" + directory_.file("data"),
                                                "--web.listen-address=127.0.0.1:" + std::to_string(port_.number()),
                                                "--log.level=error"});
   }
-  ~PrometheusProgram() {
-    process_.reset();
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
-  }
-  PrometheusProgram(const PrometheusProgram&) = delete;
-  PrometheusProgram& operator=(const PrometheusProgram&) = delete;
-
   [[nodiscard]] Process& process() const noexcept { return *process_; }
   /// The value of the one series that the query gives; empty if it gives none, or Prometheus does not answer.
   [[nodiscard]] std::string query(const std::string& text) const {
@@ -58,7 +47,7 @@ class PrometheusProgram {
 
  private:
   testing::Port port_;
-  std::filesystem::path directory_;
+  TemporaryDirectory directory_;
   std::unique_ptr<Process> process_;
 };
 

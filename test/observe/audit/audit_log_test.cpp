@@ -2,11 +2,11 @@
 #include "audit_queue.hpp"
 #include "support/audit_lines.hpp"
 #include "support/catch.hpp"
+#include "support/temporary_directory.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <filesystem>
 #include <fstream>
 #include <future>
 #include <stdexcept>
@@ -223,15 +223,15 @@ TEST_CASE("an audit log whose sinks always throw comes to its end") {
 }
 
 TEST_CASE("all records are in the file at the end, after those of an earlier process") {
-  const auto file = std::filesystem::temp_directory_path() / ("zklock-audit-test-" + std::to_string(::getpid()));
+  const test::TemporaryDirectory directory;
+  const std::string file = directory.file("audit.json");
   for (int run = 0; run < 2; ++run) {
-    AuditLog log{{.file = file.string()}};
+    AuditLog log{{.file = file}};
     for (std::uint64_t i = 0; i < 1'000; ++i) log.on_lock(granted(i));
   }
   std::ifstream stream{file};
   std::vector<std::string> lines;
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  std::filesystem::remove(file);
   CHECK(AuditLines{lines}.all().size() == 2'000);
 }
 
