@@ -49,6 +49,10 @@ TEST_CASE_METHOD(Fixture, "zklock top shows a contention as it comes and goes, a
   terminal.press("j");
   terminal.press("Enter");
   CHECK(terminal.shows("1       the-other"));
+  terminal.press("b");
+  CHECK(terminal.shows("WHO BLOCKS WHOM"));
+  CHECK(terminal.shows("    the-other waits"));
+  terminal.press("b");
   lease = {};
   CHECK(terminal.shows("holds   the-other"));
   terminal.press("Escape");

@@ -6,6 +6,7 @@
 
 #include <zklock/results.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -14,6 +15,10 @@
 #include <vector>
 
 namespace zklock::tools {
+
+/// What is shown of one lock at most: 50 waiters behind 16 holders, of whom more are not read, and as many events.
+inline constexpr std::size_t max_places = 66;
+inline constexpr std::size_t max_events = 60;
 
 /// The model behind `zklock dashboard`: it is fed with listings and with nodes' data, and gives the locks. Watches and
 /// readings are hints: what begins and ends between two of them is not seen.

@@ -9,14 +9,9 @@ namespace zklock::tools {
 namespace {
 
 constexpr std::size_t max_seen = 200;
-constexpr std::size_t max_places = 66;  // 50 waiters behind 16 holders
-constexpr std::size_t max_events = 60;
-constexpr std::size_t max_tree = 200;
-constexpr std::size_t max_findings = 100;
 constexpr std::size_t max_trend = 720;  // an hour
 constexpr std::uint64_t trend_ticks = 5;
 constexpr std::uint64_t examine_ticks = 2;
-constexpr std::chrono::seconds stuck_after{60};
 
 using Wall = std::chrono::system_clock;
 
@@ -107,19 +102,8 @@ void LiveBoard::add_trend() {
 }
 
 void LiveBoard::examine() {
-  const LockBoard& board = feed_->board();
-  const auto now = Wall::now();
-  Survey survey = board.survey();
-  const auto passed = std::chrono::round<std::chrono::seconds>(now - before_at_);
-  std::vector<Finding> findings = find_all(before_, survey, {passed, stuck_after, now});
-  if (findings.size() > max_findings) findings.resize(max_findings);
-  std::vector<WaitQueue> queues;
-  for (const LockDirectory& directory : survey.directories)
-    if (board.lock_of(directory.path) == directory.path)  // the first one in a semaphore's wait queue holds nothing
-      queues.insert(queues.end(), directory.queues.begin(), directory.queues.end());
-  std::string text = findings_json(findings, blocking_tree(queues, max_tree), board);
-  before_ = std::move(survey);
-  before_at_ = now;
+  diagnosis_.examine(feed_->board(), Wall::now());
+  std::string text = findings_json(diagnosis_.findings(), diagnosis_.tree(), feed_->board());
   if (text == findings_) return;
   findings_ = std::move(text);
   ++findings_version_;

@@ -1,8 +1,8 @@
 // The board, and those who look at it.
 #pragma once
 
+#include "board/board_diagnosis.hpp"
 #include "board/board_feed.hpp"
-#include "board/board_findings.hpp"
 #include "board_json.hpp"
 #include "viewer.hpp"
 #include "web.hpp"
@@ -54,6 +54,7 @@ class LiveBoard {
   std::uint64_t streams_ = 0;
   std::deque<TrendPoint> trend_;
   bool has_new_trend_ = false;
+  BoardDiagnosis diagnosis_;
   std::string findings_ = R"({"findings":[],"tree":[]})";
   std::uint64_t findings_version_ = 1;
   std::string plots_;
@@ -61,8 +62,6 @@ class LiveBoard {
   std::string status_;
   std::uint64_t ticks_ = 0;
   std::uint64_t reads_ = 0;
-  Survey before_;
-  std::chrono::system_clock::time_point before_at_;
 };
 
 }  // namespace zklock::tools

@@ -3,6 +3,7 @@
 #include "duration.hpp"
 #include "printable.hpp"
 #include "screen_lines.hpp"
+#include "table.hpp"
 
 #include <zklock/path.hpp>
 
@@ -14,14 +15,11 @@ namespace {
 
 using Look = ScreenLine::Look;
 
-constexpr std::size_t max_places = 66;  // 50 waiters behind 16 holders: more are not read
-constexpr std::size_t max_events = 60;
-
-struct Cells {
+struct QueueCells {
   std::string state, client, age, kind, session, token, node;
 };
 
-std::string line_of(const Cells& cells, int columns) {
+std::string queue_line(const QueueCells& cells, int columns) {
   constexpr int fixed = 6 + 7 + 6 + 18 + 12 + 5 * 2;
   const int rest = columns - fixed;
   const int client = rest >= 60 ? rest / 2 : rest;
@@ -36,17 +34,14 @@ std::string line_of(const Cells& cells, int columns) {
 std::string title_of(const TopView& view, const std::string& lock) {
   const BoardLock* row = view.board.find(lock);
   if (row == nullptr) return printable(lock) + "  gone";
-  const auto counted = [](std::size_t number, const std::string& what) {
-    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-  };
   return printable(lock) + "  " + row->kind + ", " + counted(row->holders, "holder") + ", " +
          counted(row->waiting, "waiter");
 }
 
-Cells cells_of(const BoardPlace& place, std::size_t position, WallTime now) {
+QueueCells cells_of(const BoardPlace& place, std::size_t position, WallTime now) {
   const LockParticipant& one = place.one;
   const auto age = age_of(one, now);
-  Cells cells;
+  QueueCells cells;
   cells.state = !place.holds ? std::to_string(position) : one.revocation_requested ? "asked" : "holds";
   cells.client = printable(name_of(one)) + (one.count > 1 ? " x" + std::to_string(one.count) : "");
   cells.kind = to_string(one.kind);
@@ -75,13 +70,13 @@ std::vector<ScreenLine> queue_lines(const TopView& view, const std::string& lock
   std::vector<ScreenLine> lines{{fit(title_of(view, lock), size.columns), Look::heading}};
   const auto places = view.board.places(lock, max_places);
   if (!places.empty())
-    lines.push_back({line_of({"STATE", "CLIENT", "AGE", "KIND", "SESSION", "TOKEN", "NODE"}, size.columns)});
+    lines.push_back({queue_line({"STATE", "CLIENT", "AGE", "KIND", "SESSION", "TOKEN", "NODE"}, size.columns)});
   std::size_t position = 0;
   std::size_t left = places.size();
   for (const BoardPlace& place : places) {
     if (lines.size() + (left > 1 ? 1 : 0) >= rows) break;
     if (!place.holds) ++position;
-    lines.push_back({line_of(cells_of(place, position, now), size.columns), look});
+    lines.push_back({queue_line(cells_of(place, position, now), size.columns), look});
     --left;
   }
   const BoardLock* row = view.board.find(lock);

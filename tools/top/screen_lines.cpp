@@ -3,6 +3,7 @@
 #include "columns.hpp"
 #include "duration.hpp"
 #include "printable.hpp"
+#include "table.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -72,10 +73,6 @@ std::string holder_text(const TopRow& row) {
 }
 
 std::string age_text(const std::optional<std::chrono::milliseconds>& age) { return age ? format_age(*age) : ""; }
-
-std::string counted(std::size_t number, const std::string& what) {
-  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-}
 
 struct Totals {
   std::size_t held = 0;
@@ -154,6 +151,7 @@ std::vector<ScreenLine> help_lines(int columns) {
        {"", "  /            search: words of a path, a kind, a holder; Enter keeps it, Esc clears it",
         "  j k, arrows  next, previous lock", "  PgUp PgDn    a screen up, down", "  Home End     first, last lock",
         "  Enter        open the wait queue of the lock", "  Esc          close the queue, clear the search",
+        "  b            who blocks whom, and what zklock doctor would find; again, or Esc: the locks",
         "  ?            this help", "  q            quit", "", "  !2m05s       a client waits for a minute or more",
         "  (asked)      the holder was asked to release the lock",
         "  faint        not watched yet, or ZooKeeper is away: as of the last reading", "",
@@ -166,7 +164,7 @@ ScreenLine foot_line(bool is_typing, const std::string& filter, int columns) {
   if (is_typing) return {fit("/" + printable(filter) + "_", columns), Look::heading};
   if (!filter.empty())
     return {fit("/" + printable(filter) + "   Esc shows all  ? help  q quit", columns), Look::heading};
-  return {fit("/ search  j k move  Enter open  Esc back  ? help  q quit", columns), Look::heading};
+  return {fit("/ search  j k move  Enter open  b blocking  Esc back  ? help  q quit", columns), Look::heading};
 }
 
 }  // namespace zklock::tools

@@ -63,6 +63,7 @@ void ScreenModel::command(char letter) {
     case 'j': move(1); break;
     case 'k': move(-1); break;
     case '/': is_typing_ = true; break;
+    case 'b': has_blocking_ = !has_blocking_; break;
     case '?': has_help_ = !has_help_; break;
     default: break;
   }
@@ -70,7 +71,7 @@ void ScreenModel::command(char letter) {
 
 /// Leaves what was entered last.
 void ScreenModel::back() {
-  if (std::exchange(has_help_, false)) return;
+  if (std::exchange(has_help_, false) || std::exchange(has_blocking_, false)) return;
   if (!open_.empty())
     open_.clear();
   else
@@ -141,6 +142,10 @@ std::vector<ScreenLine> ScreenModel::draw(const TopView& view, ScreenSize size) 
   if (has_help_) {
     lines.resize(2);
     std::ranges::move(help_lines(size.columns), std::back_inserter(lines));
+  } else if (has_blocking_) {
+    lines.resize(2);
+    std::ranges::move(blocking_lines(view, size.columns), std::back_inserter(lines));
+    if (std::ssize(lines) > size.rows - 1) fill_to(size.rows - 1);
   } else if (!open_.empty()) {
     fill_to(3 + rows);
     std::ranges::move(queue_lines(view, open_, {body - rows, size.columns}), std::back_inserter(lines));

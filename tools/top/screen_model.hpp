@@ -1,10 +1,12 @@
 // What `zklock top` shows, and what its keys do: pure decisions, without a terminal.
 #pragma once
 
+#include "board_diagnosis.hpp"
 #include "top_rows.hpp"
 
 #include <functional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,9 +43,11 @@ struct TopView {
   const LockBoard& board;
   WallTime now{};
   bool connected = false;
-  WallTime contact{};     ///< when something was read last; epoch: never
-  bool missing = false;   ///< the base directory does not exist
-  std::string trouble{};  ///< why there is no ZooKeeper
+  WallTime contact{};                   ///< when something was read last; epoch: never
+  bool missing = false;                 ///< the base directory does not exist
+  std::string trouble{};                ///< why there is no ZooKeeper
+  std::span<const Blocker> blockers{};  ///< while ScreenModel::shows_blocking(), as the findings
+  std::span<const Finding> findings{};
   /// Whether the lock is known as of now.
   std::function<bool(const std::string& lock)> is_watched = [](const std::string&) { return true; };
 };
@@ -57,6 +61,8 @@ class ScreenModel {
   [[nodiscard]] std::vector<ScreenLine> draw(const TopView& view, ScreenSize size);
 
   [[nodiscard]] bool is_done() const noexcept { return is_done_; }
+  /// Whether the screen shows which client blocks which, and what is wrong, instead of the locks.
+  [[nodiscard]] bool shows_blocking() const noexcept { return has_blocking_; }
   /// The locks on the screen, as of the last draw().
   [[nodiscard]] const std::vector<std::string>& shown() const noexcept { return shown_; }
   /// The lock whose wait queue is open; empty: none.
@@ -83,6 +89,7 @@ class ScreenModel {
   int page_ = 1;   ///< how many locks the screen can show
   bool is_typing_ = false;
   bool has_help_ = false;
+  bool has_blocking_ = false;
   bool is_done_ = false;
 };
 

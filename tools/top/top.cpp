@@ -26,6 +26,7 @@ namespace {
 
 constexpr std::chrono::milliseconds glance{50};   // between two looks at what was read
 constexpr std::chrono::milliseconds redraw{250};  // ages grow
+constexpr std::chrono::seconds examine_pause{1};
 constexpr int max_vain = 100;
 constexpr std::chrono::seconds after_loss{2};  // what failed with the link is tried again within it
 
@@ -140,8 +141,8 @@ class Top {
     while (!is_over_) {
       take_keys(screen, model);
       if (model.is_done()) break;
-      screen.show(model.draw(observation_.view(), screen.size()));
-      feed().look_at(model.shown(), model.open());
+      screen.show(model.draw(view_for(model), screen.size()));
+      if (!model.shows_blocking()) feed().look_at(model.shown(), model.open());
       rest();
     }
     keys_.reset();
@@ -208,6 +209,19 @@ class Top {
     screen_->resume();
   }
 
+  /// Which client blocks which is a matter of all locks: all are read while it is shown.
+  [[nodiscard]] TopView view_for(const ScreenModel& model) {
+    TopView view = observation_.view();
+    if (model.shows_blocking() && Clock::now() - examined_ >= examine_pause) {
+      examined_ = Clock::now();
+      look_at_all();
+      diagnosis_.examine(feed().board(), view.now);
+    }
+    view.blockers = diagnosis_.tree();
+    view.findings = diagnosis_.findings();
+    return view;
+  }
+
   void look_at_all() {
     std::vector<std::string> paths;
     for (const BoardLock* lock : arrange(feed().board())) paths.push_back(lock->path);
@@ -219,6 +233,8 @@ class Top {
   Observation observation_;
   Screen* screen_ = nullptr;  ///< while it is shown
   std::optional<asio::posix::stream_descriptor> keys_;
+  BoardDiagnosis diagnosis_;
+  Clock::time_point examined_{};
   bool has_input_ = false;
   int vain_ = 0;  ///< how often in a row there was input without a key
   bool is_awake_ = false;

@@ -45,7 +45,7 @@ struct Fixture {
     for (std::size_t i = 0; i < members.size(); ++i) {
       DataResult node;
       node.data = members[i].client + ":1";
-      node.stat.ephemeral_owner = 0x10;
+      node.stat.ephemeral_owner = ++session;
       node.stat.czxid = 7;
       node.stat.created = start - members[i].age;
       board.node_read(lock + "/" + names[i], node, start);
@@ -73,6 +73,7 @@ struct Fixture {
     return model.shown();
   }
 
+  std::int64_t session = 0;
   LockBoard board;
   TopView view{board};
   ScreenModel model{"/locks"};
@@ -206,6 +207,32 @@ TEST_CASE_METHOD(Fixture, "Backspace takes a whole character of UTF-8") {
   CHECK(says("/old\xC3\xA9_"));
   press(Key::backspace);
   CHECK(says("/old_"));
+}
+
+TEST_CASE_METHOD(Fixture, "b shows which client blocks which and what is wrong, and again or Esc the locks") {
+  BoardDiagnosis diagnosis;
+  diagnosis.examine(board, start - 2s);
+  diagnosis.examine(board, start);
+  view.blockers = diagnosis.tree();
+  view.findings = diagnosis.findings();
+  press("b");
+  CHECK(model.shows_blocking());
+  INFO(text());
+  CHECK(says("  three holds /locks/old, blocks 2"));
+  CHECK(says("    four waits for 3m20s for /locks/old"));
+  CHECK(says("  problem: stuck: /locks/old/"));
+  CHECK_FALSE(says("HOLDER"));
+  CHECK(draw({5, 80}).size() == 5);
+  press(Key::escape);
+  CHECK_FALSE(model.shows_blocking());
+  CHECK(says("HOLDER"));
+  press("b");
+  view.blockers = {};
+  view.findings = {};
+  CHECK(says("No client waits for another one."));
+  CHECK(says("No problem was found."));
+  press("b");
+  CHECK(says("HOLDER"));
 }
 
 TEST_CASE_METHOD(Fixture, "? shows the keys, and again or Esc hides them") {

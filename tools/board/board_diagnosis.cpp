@@ -1,0 +1,29 @@
+#include "board_diagnosis.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace zklock::tools {
+namespace {
+
+constexpr std::size_t max_tree = 200;
+constexpr std::size_t max_findings = 100;
+constexpr std::chrono::seconds stuck_after{60};
+
+}  // namespace
+
+void BoardDiagnosis::examine(const LockBoard& board, LockBoard::Time now) {
+  Survey survey = board.survey();
+  const auto passed = std::chrono::round<std::chrono::seconds>(now - before_at_);
+  findings_ = find_all(before_, survey, {passed, stuck_after, now});
+  if (findings_.size() > max_findings) findings_.resize(max_findings);
+  std::vector<WaitQueue> queues;
+  for (const LockDirectory& directory : survey.directories)
+    if (board.lock_of(directory.path) == directory.path)  // the first one in a semaphore's wait queue holds nothing
+      queues.insert(queues.end(), directory.queues.begin(), directory.queues.end());
+  tree_ = blocking_tree(queues, max_tree);
+  before_ = std::move(survey);
+  before_at_ = now;
+}
+
+}  // namespace zklock::tools
