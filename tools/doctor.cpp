@@ -3,6 +3,7 @@
 #include "connection.hpp"
 #include "failure.hpp"
 #include "printable.hpp"
+#include "table.hpp"
 
 #include <algorithm>
 #include <iostream>
@@ -12,8 +13,6 @@
 
 namespace zklock::tools {
 namespace {
-
-void append(std::vector<Finding>& all, std::vector<Finding> more) { std::ranges::move(more, std::back_inserter(all)); }
 
 void count(Diagnosis& diagnosis, const LockDirectory& directory) {
   diagnosis.locks += directory.queues.size();
@@ -28,21 +27,10 @@ Diagnosis diagnose(const ClientHandle& client, const DoctorOptions& options) {
   const auto still_there = look_again(client, first.directories);
 
   Diagnosis diagnosis;
-  append(diagnosis.findings, find_circles(still_there));
-  if (options.wait > options.wait.zero())
-    append(diagnosis.findings,
-           find_stuck(first, still_there, {options.wait, options.stuck_after, std::chrono::system_clock::now()}));
-  for (const LockDirectory& directory : first.directories) {
-    count(diagnosis, directory);
-    append(diagnosis.findings, find_oddities(directory));
-  }
-  append(diagnosis.findings, find_gaps(first));
-  std::ranges::stable_sort(diagnosis.findings, {}, &Finding::severity);
+  diagnosis.findings =
+      find_all(first, still_there, first, {options.wait, options.stuck_after, std::chrono::system_clock::now()});
+  for (const LockDirectory& directory : first.directories) count(diagnosis, directory);
   return diagnosis;
-}
-
-std::string counted(std::size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 }  // namespace

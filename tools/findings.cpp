@@ -1,6 +1,7 @@
 #include "findings.hpp"
 
 #include "duration.hpp"
+#include "table.hpp"
 
 #include <zklock/path.hpp>
 #include <zklock/recipes/locks/lock_node.hpp>
@@ -19,10 +20,6 @@ namespace {
 /// This many numbers before the last one a finding is reported: early enough to act on it.
 constexpr std::int32_t notice = 100'000'000;
 
-std::string times(std::size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 /// "2026-11-21T15:18:27Z"
 std::string to_utc(std::chrono::system_clock::time_point time) {
   const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
@@ -33,8 +30,8 @@ std::string to_utc(std::chrono::system_clock::time_point time) {
   return text.data();
 }
 
-Finding describe(const Circle& circle) {
-  std::string what = times(circle.size(), "client") + " wait for each other:";
+Finding describe_circle(const Circle& circle) {
+  std::string what = counted(circle.size(), "client") + " wait for each other:";
   for (const Wait& wait : circle)
     what += (&wait == circle.data() ? " " : "; ") + name_of_client(wait.waiting) + " waits with " +
             wait.waiting.node_path + " for " + wait.ahead.node_path + " of " + name_of_client(wait.ahead);
@@ -116,21 +113,21 @@ Finding describe_foreign(const LockDirectory& directory, const std::string& name
           "keep other nodes out of a lock's directory: move it, or delete it"};
 }
 
-std::chrono::milliseconds age_of(const LockParticipant& one, std::chrono::system_clock::time_point now) {
+std::chrono::milliseconds age_at(const LockParticipant& one, std::chrono::system_clock::time_point now) {
   const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now - one.since);
   return std::max(age, age.zero());
 }
 
 std::string how_long(const LockParticipant& one, std::chrono::system_clock::time_point now) {
-  return "in the wait queue since " + to_utc(one.since) + ", " + format_age(age_of(one, now)) + " ago";
+  return "in the wait queue since " + to_utc(one.since) + ", " + format_age(age_at(one, now)) + " ago";
 }
 
 Finding describe_stuck(const LockParticipant& first, const LockParticipant& next, std::size_t behind,
                        const Watched& watched) {
   return {Severity::problem, "stuck", first.node_path,
-          times(behind, "waiter") + " behind it, the next for " + format_age(age_of(next, watched.now)) +
+          counted(behind, "waiter") + " behind it, the next for " + format_age(age_at(next, watched.now)) +
               ", and nothing has moved for " + format_duration(watched.wait) + ": held by " + name_of_client(first) +
-              (first.count == 0 ? "" : ", " + times(first.count, "time")) + ", " + how_long(first, watched.now),
+              (first.count == 0 ? "" : ", " + counted(first.count, "time")) + ", " + how_long(first, watched.now),
           "look what that client does, or ask for the lock: zklock revoke " + first.node_path};
 }
 
@@ -142,7 +139,7 @@ std::string semaphore_with_line(std::string_view directory) {
 Finding describe_wait(const std::string& semaphore, const LockParticipant& first, std::size_t behind,
                       const Watched& watched) {
   return {Severity::problem, "stuck", first.node_path,
-          name_of_client(first) + " and " + times(behind, "waiter") +
+          name_of_client(first) + " and " + counted(behind, "waiter") +
               " behind it want permits, and nothing has moved for " + format_duration(watched.wait) + "; " +
               how_long(first, watched.now),
           "look what those who hold the permits do (zklock ls " + semaphore + "), or ask for them: zklock revoke " +
@@ -169,7 +166,7 @@ std::string_view to_string(Severity severity) noexcept { return severity == Seve
 
 std::vector<Finding> find_circles(const std::vector<WaitQueue>& still_there) {
   std::vector<Finding> findings;
-  std::ranges::transform(find_deadlocks(still_there), std::back_inserter(findings), describe);
+  std::ranges::transform(find_deadlocks(still_there), std::back_inserter(findings), describe_circle);
   return findings;
 }
 
@@ -181,7 +178,7 @@ std::vector<Finding> find_stuck(const Survey& before, const std::vector<WaitQueu
     directories.insert(directory.path);
     for (const WaitQueue& queue : directory.queues) were_first.insert(queue.front().node_path);
   }
-  const auto is_patient = [&](const LockParticipant& one) { return age_of(one, watched.now) < watched.stuck_after; };
+  const auto is_patient = [&](const LockParticipant& one) { return age_at(one, watched.now) < watched.stuck_after; };
   std::vector<Finding> findings;
   for (const WaitQueue& queue : still_there) {
     const LockParticipant& first = queue.front();
@@ -217,11 +214,22 @@ std::vector<Finding> find_gaps(const Survey& survey) {
                         "it cannot be read as a lock: no permission, or no lock's path",
                         "look with a client that may read it"});
   if (survey.cut_off.empty()) return findings;
-  findings.push_back(
-      {Severity::note, "cut-off", survey.cut_off.front(),
-       "the look ended here, and at " + times(survey.cut_off.size() - 1, "other node") + ": what is below was not seen",
-       "start at a path further down, or raise --max-nodes or --max-depth"});
+  findings.push_back({Severity::note, "cut-off", survey.cut_off.front(),
+                      "the look ended here, and at " + counted(survey.cut_off.size() - 1, "other node") +
+                          ": what is below was not seen",
+                      "start at a path further down, or raise --max-nodes or --max-depth"});
   return findings;
+}
+
+std::vector<Finding> find_all(const Survey& before, const std::vector<WaitQueue>& still_there, const Survey& shown,
+                              const Watched& watched) {
+  std::vector<Finding> all = find_circles(still_there);
+  const auto append = [&](std::vector<Finding> more) { std::ranges::move(more, std::back_inserter(all)); };
+  if (watched.wait > watched.wait.zero()) append(find_stuck(before, still_there, watched));
+  for (const LockDirectory& directory : shown.directories) append(find_oddities(directory));
+  append(find_gaps(shown));
+  std::ranges::stable_sort(all, {}, &Finding::severity);
+  return all;
 }
 
 }  // namespace zklock::tools

@@ -49,4 +49,9 @@ struct Watched {
 /// Reports what was not read.
 [[nodiscard]] std::vector<Finding> find_gaps(const Survey& survey);
 
+/// All of these, problems first, then notes. Between the readings `before` and `shown`, which may be the same one, the
+/// nodes `still_there` have been there together. Without a time between them nothing is stuck.
+[[nodiscard]] std::vector<Finding> find_all(const Survey& before, const std::vector<WaitQueue>& still_there,
+                                            const Survey& shown, const Watched& watched);
+
 }  // namespace zklock::tools

@@ -20,7 +20,7 @@
 namespace zklock::tools {
 namespace {
 
-std::vector<std::string> row_of(const Place& place) {
+std::vector<std::string> cells_of(const Place& place) {
   const bool foreign = place.client.empty();
   return {std::to_string(place.position),
           place.state,
@@ -77,7 +77,7 @@ std::vector<Place> places(const SemaphoreQueues& semaphore, std::chrono::system_
 
 std::string to_table(const std::vector<Place>& places) {
   Table table{{"POSITION", "STATE", "CLIENT", "COUNT", "SESSION", "TOKEN", "AGE", "KIND", "NODE"}};
-  std::ranges::transform(places, std::back_inserter(table), row_of);
+  std::ranges::transform(places, std::back_inserter(table), cells_of);
   return to_text(table);
 }
 

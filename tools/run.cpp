@@ -1,5 +1,6 @@
 #include "run.hpp"
 
+#include "await.hpp"
 #include "command.hpp"
 #include "connection.hpp"
 #include "duration.hpp"
@@ -9,11 +10,9 @@
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 #include <zklock/recipes/locks/inter_process_semaphore.hpp>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -26,8 +25,6 @@ namespace {
 
 using namespace asio::experimental::awaitable_operators;
 using std::chrono::milliseconds;
-
-constexpr auto use_tuple = asio::as_tuple(asio::use_awaitable);
 
 /// The result of waiting in the queue. A coroutine in `a || b` must not throw: the other one would go on alone. Attempt
 /// is not an aggregate: g++ 12 miscompiles those in expressions with co_await.

@@ -1,12 +1,12 @@
 #include "ledger.hpp"
 
+#include "system_failure.hpp"
+
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
-#include <system_error>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -15,8 +15,6 @@ namespace shop {
 namespace {
 
 constexpr int line_length = 20 + 1 + 2 + 1 + 20 + 1;
-
-[[noreturn]] void fail(const std::string& what) { throw std::system_error{errno, std::generic_category(), what}; }
 
 }  // namespace
 

@@ -1,10 +1,11 @@
 #include "stock_file.hpp"
 
+#include "system_failure.hpp"
+
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <stdexcept>
-#include <system_error>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -17,8 +18,6 @@ struct Record {
   Shelf shelf;
   Token highest_token = 0;
 };
-
-[[noreturn]] void fail(const std::string& what) { throw std::system_error{errno, std::generic_category(), what}; }
 
 Record load(int descriptor) {
   std::array<char, 128> text{};

@@ -16,12 +16,12 @@ namespace zklock::chaos {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
+using std::chrono::steady_clock;
 
 /// Counts how often the register has let a user in, by its log as the log grows.
-class Tally {
+class RegisterLog {
  public:
-  explicit Tally(const std::filesystem::path& log) : file_{log} {}
+  explicit RegisterLog(const std::filesystem::path& log) : file_{log} {}
   std::int64_t count() {
     file_.clear();
     for (std::string line; std::getline(file_, line);)
@@ -69,7 +69,7 @@ class Campaign {
   explicit Campaign(const CampaignOptions& options) : options_{options} {}
 
   CampaignOutcome run() {
-    const auto start = Clock::now();
+    const auto start = steady_clock::now();
     make_marks(cluster_);
     fleet_.emplace(cluster_,
                    FleetOptions{options_.workers, options_.users, options_.seed, options_.session_timeout,
@@ -80,11 +80,11 @@ class Campaign {
                     *fleet_,
                     log_,
                     {options_.seed, options_.session_timeout, 1'500ms * options_.longest.count() / options_.faults}};
-    while (nemesis.failure().empty() && !is_over(nemesis, Clock::now() - start)) {
+    while (nemesis.failure().empty() && !is_over(nemesis, steady_clock::now() - start)) {
       static_cast<void>(test::eventually([&] { return !nemesis.failure().empty(); }, 1s));
       fleet_->replace_dead(log_);
       fleet_->note_connections(log_);
-      print_progress(nemesis, Clock::now() - start);
+      print_progress(nemesis, steady_clock::now() - start);
     }
     nemesis.stop();
     if (!nemesis.failure().empty()) throw std::runtime_error{nemesis.failure()};
@@ -95,16 +95,16 @@ class Campaign {
     take_census(cluster_, log_);
     fleet_->quit();
     cluster_.stop_and_keep_logs(options_.directory);
-    return {std::chrono::duration<double>{Clock::now() - start}.count(), nemesis.counts()};
+    return {std::chrono::duration<double>{steady_clock::now() - start}.count(), nemesis.counts()};
   }
 
  private:
-  bool is_over(const Nemesis& nemesis, Clock::duration elapsed) {
+  bool is_over(const Nemesis& nemesis, steady_clock::duration elapsed) {
     return elapsed >= options_.longest ||
            (tally_.count() >= options_.acquisitions && nemesis.total() >= options_.faults);
   }
 
-  void print_progress(const Nemesis& nemesis, Clock::duration elapsed) {
+  void print_progress(const Nemesis& nemesis, steady_clock::duration elapsed) {
     const auto counts = nemesis.counts();
     const auto count = [&](const char* kind) { return counts.contains(kind) ? counts.at(kind) : 0; };
     std::printf("%5.0f s  %lld acquisitions, %d faults (%d long pauses of clients, %d leaders killed)\n",
@@ -118,7 +118,7 @@ class Campaign {
   Cluster cluster_{options_.servers};  // first: the others are to be in the same network
   test::Process register_{"/proc/self/exe", {"register", "--log", (options_.directory / "register").string()}};
   std::uint16_t port_ = static_cast<std::uint16_t>(std::stoi(register_.line()));
-  Tally tally_{options_.directory / "register"};
+  RegisterLog tally_{options_.directory / "register"};
   std::optional<Fleet> fleet_{};
 };
 

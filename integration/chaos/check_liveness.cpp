@@ -8,8 +8,8 @@
 namespace zklock::chaos {
 namespace {
 
-using Key = std::pair<int, std::int64_t>;
-Key key_of(const Record& record) { return {record.process, record.operation}; }
+using OperationKey = std::pair<int, std::int64_t>;
+OperationKey key_of(const Record& record) { return {record.process, record.operation}; }
 
 /// How long an acquire with that limit may take.
 std::chrono::microseconds longest_try(const Bounds& bounds, const Record& invoked) {
@@ -25,8 +25,8 @@ struct Operation {
   bool goes_on = false;  ///< after its end
 };
 
-std::map<Key, Operation> operations_of(const Evidence& evidence) {
-  std::map<Key, Operation> all;
+std::map<OperationKey, Operation> operations_of(const Evidence& evidence) {
+  std::map<OperationKey, Operation> all;
   for (const Record& each : evidence.users) {
     if (each.operation == 0) continue;
     Operation& operation = all[key_of(each)];
@@ -56,8 +56,8 @@ std::int64_t due_at(const Bounds& bounds, const Operation& operation) {
 }
 
 /// Since when an operation was first in its wait queue: in all of its queues, if it waited for several locks as one.
-std::map<Key, std::int64_t> first_in_queue(const Evidence& evidence) {
-  std::map<Key, std::int64_t> all;
+std::map<OperationKey, std::int64_t> first_in_queue(const Evidence& evidence) {
+  std::map<OperationKey, std::int64_t> all;
   for (const auto& [token, hold] : evidence.holds)
     if (const Node* node = evidence.history.find(token); node && node->became_first_at >= 0) {
       std::int64_t& since = all[key_of(hold.granted)];
@@ -106,7 +106,7 @@ std::vector<Violation> check_liveness(const Evidence& evidence) {
   for (const auto& [process, last] : working)
     if (evidence.killed_at(process) == INT64_MAX && !evidence.drained.contains(process))
       found.push_back({"a process does not come to its end", {}, process});
-  std::map<Key, std::int64_t> ends;
+  std::map<OperationKey, std::int64_t> ends;
   for (const Record& each : evidence.users)
     if (each.event == Event::refused || each.event == Event::granted) ends.emplace(key_of(each), each.at);
   for (const Record& each : evidence.users) {

@@ -18,11 +18,11 @@ std::string leases_behind(const Node& node) {
   return node.line.substr(0, node.line.size() - std::string_view{"/locks"}.size()) + "/leases";
 }
 
-using Key = std::pair<std::int64_t, std::string>;
+using SessionInQueue = std::pair<std::int64_t, std::string>;
 
 /// When each session has made nodes in each wait queue.
-std::map<Key, std::vector<std::int64_t>> creations_of(const Evidence& evidence) {
-  std::map<Key, std::vector<std::int64_t>> all;
+std::map<SessionInQueue, std::vector<std::int64_t>> creations_of(const Evidence& evidence) {
+  std::map<SessionInQueue, std::vector<std::int64_t>> all;
   for (const auto& [token, node] : evidence.history.nodes()) all[{node.session, node.line}].push_back(node.created_at);
   return all;
 }

@@ -362,7 +362,7 @@ TEST_CASE("operations that start each other do not grow the stack") {  // [F98]
         [&](auto token) { session.async_exists_and_watch(path, std::move(token)); });
     REQUIRE_FALSE(error);
     watch = std::move(set);
-    REQUIRE_FALSE(create(client, path, "", CreateOptions{CreateMode::persistent}.creating_parents()));
+    REQUIRE_FALSE(test::create(client, path, "", CreateOptions{CreateMode::persistent}.creating_parents()));
   }
   // Each completes without a reply of the server, on the thread that starts it.
   using Next = std::function<void()>;

@@ -27,7 +27,7 @@ asio::awaitable<std::string> read(asio::ip::tcp::socket& socket, std::size_t siz
   co_return bytes;
 }
 
-asio::awaitable<std::string> read_frame(asio::ip::tcp::socket& socket) {
+asio::awaitable<std::string> read_body(asio::ip::tcp::socket& socket) {
   const std::string length = co_await read(socket, 4);
   co_return co_await read(socket, number_at(length, 0) & 0xfffff);
 }
@@ -74,13 +74,13 @@ asio::awaitable<void> LyingServer::accept() {
 }
 
 asio::awaitable<void> LyingServer::serve(tcp::socket socket) {
-  static_cast<void>(co_await read_frame(socket));
+  static_cast<void>(co_await read_body(socket));
   Bytes welcome;  // protocol version, time-out, session, password, read-only
   welcome.number(0).number(6'000).long_number(session_id).text(std::string(16, 'p'));
   const std::string welcome_body = welcome.str() + std::string(1, '\0');
   co_await write_frame(socket, welcome_body);
   for (std::int64_t zxid = 2;; ++zxid) {
-    const std::string request = co_await read_frame(socket);
+    const std::string request = co_await read_body(socket);
     const auto opcode = Opcode{static_cast<std::int32_t>(number_at(request, 4))};
     const auto told = answers_.find(opcode);
     constexpr std::int32_t no_node = -101;

@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds tick_time{25};
 constexpr std::chrono::seconds holders_pause{5};  // a re-entry or a request to revoke changes data, not children
 constexpr std::size_t waiters_read = 8;
 constexpr std::size_t waiters_read_if_open = 50;
-constexpr std::ptrdiff_t max_depth = 16;
+constexpr std::ptrdiff_t deepest_level = 16;
 
 std::chrono::system_clock::time_point wall_clock() { return std::chrono::system_clock::now(); }
 
@@ -139,7 +139,7 @@ void BoardFeed::add_directories(const std::string& parent, const LockBoard::Chan
   for (const std::string& path : changes.vanished) plan_.remove(path);
   for (const std::string& path : changes.appeared) {
     if (path == "/zookeeper") continue;
-    const bool is_deep = std::ranges::count(path, '/') > max_depth;
+    const bool is_deep = std::ranges::count(path, '/') > deepest_level;
     if (is_deep || !plan_.add(path, Clock::now())) board_.cut_off(parent);
   }
 }

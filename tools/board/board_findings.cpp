@@ -24,18 +24,10 @@ std::vector<WaitQueue> in_both(const Survey& before, const Survey& now) {
   return result;
 }
 
-void append(std::vector<Finding>& all, std::vector<Finding> more) { std::ranges::move(more, std::back_inserter(all)); }
-
 }  // namespace
 
 std::vector<Finding> find_all(const Survey& before, const Survey& now, const Watched& watched) {
-  const std::vector<WaitQueue> still_there = in_both(before, now);
-  std::vector<Finding> all = find_circles(still_there);
-  append(all, find_stuck(before, still_there, watched));
-  for (const LockDirectory& directory : now.directories) append(all, find_oddities(directory));
-  append(all, find_gaps(now));
-  std::ranges::stable_sort(all, {}, &Finding::severity);
-  return all;
+  return find_all(before, in_both(before, now), now, watched);
 }
 
 }  // namespace zklock::tools

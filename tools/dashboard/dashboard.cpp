@@ -25,15 +25,15 @@ namespace {
 
 namespace asio = boost::asio;
 
-struct Place {
+struct ListenAddress {
   std::string host;
   std::uint16_t port = 0;
 };
 
 /// "127.0.0.1:8080", "[::1]:8080"
-Place parse_listen(const std::string& text) {
+ListenAddress parse_listen(const std::string& text) {
   const auto colon = text.rfind(':');
-  Place place;
+  ListenAddress place;
   std::string_view host = std::string_view{text}.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   place.host = host;
@@ -45,7 +45,7 @@ Place parse_listen(const std::string& text) {
   return place;
 }
 
-std::shared_ptr<HttpServer> open_server(const asio::any_io_executor& executor, const Place& place,
+std::shared_ptr<HttpServer> open_server(const asio::any_io_executor& executor, const ListenAddress& place,
                                         std::shared_ptr<WebHandler> handler) {
   try {
     return std::make_shared<HttpServer>(executor, place.host, place.port, std::move(handler));
@@ -58,7 +58,7 @@ std::shared_ptr<HttpServer> open_server(const asio::any_io_executor& executor, c
 }
 
 /// Loopback belongs to every user of the machine: what changes something needs a token there, too.
-std::string token_for(const DashboardOptions& options, const Place& place) {
+std::string token_for(const DashboardOptions& options, const ListenAddress& place) {
   if (!options.token_file.empty()) return read_token(options.token_file);
   return options.allow_revoke || !is_loopback(place.host) ? make_token() : std::string{};
 }
@@ -116,7 +116,7 @@ class Dashboard {
     greeting.may_revoke = options.allow_revoke;
     return greeting;
   }
-  static PageOptions pages_of(const DashboardOptions& options, const Place& place) {
+  static PageOptions pages_of(const DashboardOptions& options, const ListenAddress& place) {
     PageOptions pages;
     pages.access.listen_host = place.host;
     pages.access.allowed_hosts = options.allowed_hosts;
@@ -143,7 +143,7 @@ class Dashboard {
     });
   }
 
-  Place place_;
+  ListenAddress place_;
   Client client_;
   std::shared_ptr<BoardFeed> feed_;
   LiveBoard board_;

@@ -1,13 +1,12 @@
 #include "pages.hpp"
 
+#include "await.hpp"
 #include "board_metrics.hpp"
 #include "page_text.hpp"
 
 #include <zklock/path.hpp>
 #include <zklock/recipes/locks/revocation.hpp>
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/json.hpp>
 
 #include <algorithm>
@@ -21,8 +20,6 @@ namespace {
 
 namespace asio = boost::asio;
 namespace json = boost::json;
-
-constexpr auto use_tuple = asio::as_tuple(asio::use_awaitable);
 
 /// The body, if it is a JSON object.
 std::optional<json::object> object_of(const WebRequest& request) {

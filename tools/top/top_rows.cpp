@@ -35,7 +35,7 @@ bool matches(const BoardLock& lock, const std::vector<std::string>& words) {
 }
 
 /// What is not known comes last.
-auto rank(const BoardLock* lock) {
+auto lock_rank(const BoardLock* lock) {
   const auto since = [](std::size_t count, const LockParticipant& one) {
     return count > 0 && is_known(one) ? one.since : WallTime::max();
   };
@@ -75,7 +75,7 @@ std::vector<const BoardLock*> arrange(const LockBoard& board, std::string_view f
   std::vector<const BoardLock*> locks;
   for (const auto& [path, lock] : board.locks())
     if (matches(lock, words)) locks.push_back(&lock);
-  std::ranges::sort(locks, {}, rank);
+  std::ranges::sort(locks, {}, lock_rank);
   return locks;
 }
 

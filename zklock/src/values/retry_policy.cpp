@@ -30,13 +30,13 @@ void demand_no_negative_wait(milliseconds wait) {
 }  // namespace
 
 Wait ExponentialBackoffRetry::wait_before(const FailedTry& failed) const noexcept {
-  const int retry = failed.retry;
-  if (retry < 0 || retry >= max_retries) return std::nullopt;
+  const int number = failed.retry;
+  if (number < 0 || number >= max_retries) return std::nullopt;
 
   // Shifts the limit down for the comparison, since shifting the base up may overflow.
   const auto limit = max_wait.count();
-  const bool below_limit = retry < 63 && base.count() <= limit >> retry;
-  const auto ceiling = std::max<milliseconds::rep>(1, below_limit ? base.count() << retry : limit);
+  const bool below_limit = number < 63 && base.count() <= limit >> number;
+  const auto ceiling = std::max<milliseconds::rep>(1, below_limit ? base.count() << number : limit);
   return milliseconds{1 + static_cast<milliseconds::rep>(failed.random % static_cast<std::uint64_t>(ceiling))};
 }
 

@@ -1,4 +1,5 @@
 #include "blocking_call.hpp"
+#include "fail_lock.hpp"
 #include "limits.hpp"
 #include "participants.hpp"
 #include "queue_position.hpp"
@@ -13,6 +14,7 @@
 namespace zklock {
 
 using detail::existing;
+using detail::fail_lock;
 
 namespace detail {
 
@@ -20,8 +22,7 @@ asio::any_io_executor serial_executor(const ThreadLeases& lock) { return lock.co
 asio::any_io_executor callback_executor(const ThreadLeases& lock) { return lock.core()->client().callback_executor(); }
 
 void refuse_after_fork(const ThreadLeases& lock) {
-  if (lock.core()->client().in_forked_child())
-    throw boost::system::system_error{make_error_code(Error::used_after_fork), "lock " + lock.core()->path()};
+  if (lock.core()->client().in_forked_child()) fail_lock(make_error_code(Error::used_after_fork), lock.core()->path());
 }
 
 void start_participants(std::shared_ptr<ThreadLeases> lock, LockKind queue, std::optional<LockKind> only,
@@ -32,14 +33,6 @@ void start_participants(std::shared_ptr<ThreadLeases> lock, LockKind queue, std:
 }
 
 }  // namespace detail
-
-namespace {
-
-[[noreturn]] void fail(error_code error, const std::string& path) {
-  throw boost::system::system_error{error, "lock " + path};
-}
-
-}  // namespace
 
 InterProcessMutex::InterProcessMutex(const ClientHandle& client, std::string path, LockNaming naming) {
   validate_lock_path(path);
@@ -54,11 +47,11 @@ const std::string& InterProcessMutex::path() const noexcept {
 bool InterProcessMutex::acquire_within(detail::WaitPolicy wait) {
   detail::refuse_after_fork(existing(lock_));
   const auto& client = lock_->core()->client();
-  if (client.blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock), path());
+  if (client.blocking_would_deadlock()) fail_lock(make_error_code(Error::would_deadlock), path());
   if (const auto share = lock_->held(kind_)) {
-    if (share->state() == LeaseState::lost) fail(make_error_code(LockError::lock_lost), path());
+    if (share->state() == LeaseState::lost) fail_lock(make_error_code(LockError::lock_lost), path());
     if (share->held_lock().enter() == detail::HeldLock::Entered::too_often)
-      fail(make_error_code(LockError::too_many_reentries), path());
+      fail_lock(make_error_code(LockError::too_many_reentries), path());
     lock_->again(kind_);
     return true;
   }
@@ -67,7 +60,7 @@ bool InterProcessMutex::acquire_within(detail::WaitPolicy wait) {
       detail::block_until<Lease>(limits.deadline, limits.at_deadline, client.get_executor(),
                                  [&](auto token) { initiate_acquire(Owner::this_thread(), wait, std::move(token)); });
   if (outcome.error == Error::timed_out) return false;
-  if (outcome.error) fail(outcome.error, explain(path(), outcome.error, client));
+  if (outcome.error) fail_lock(outcome.error, explain(path(), outcome.error, client));
   lock_->add(kind_, std::move(*outcome.value).into_share());
   return true;
 }
@@ -75,15 +68,15 @@ bool InterProcessMutex::acquire_within(detail::WaitPolicy wait) {
 bool InterProcessMutex::release_within(Deadline deadline) {
   detail::refuse_after_fork(existing(lock_));
   const auto& client = lock_->core()->client();
-  if (!lock_->held(kind_)) fail(make_error_code(LockError::not_owner), path());
-  if (client.blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock), path());
+  if (!lock_->held(kind_)) fail_lock(make_error_code(LockError::not_owner), path());
+  if (client.blocking_would_deadlock()) fail_lock(make_error_code(Error::would_deadlock), path());
   const auto last = lock_->remove(kind_);
   if (!last) return true;
   const auto outcome = detail::block_until<>(deadline, Error::timed_out, client.get_executor(), [&](auto token) {
     detail::start_release(last, deadline, detail::Handler<>{std::move(token)});
   });
   if (outcome.error == Error::timed_out) return false;
-  if (outcome.error) fail(outcome.error, path());
+  if (outcome.error) fail_lock(outcome.error, path());
   return true;
 }
 
@@ -107,7 +100,7 @@ std::vector<LockParticipant> InterProcessMutex::participants() const {
 
 std::shared_ptr<detail::LeaseShare> InterProcessMutex::held() const {
   auto share = existing(lock_).held(kind_);
-  if (!share) fail(make_error_code(LockError::not_owner), path());
+  if (!share) fail_lock(make_error_code(LockError::not_owner), path());
   return share;
 }
 

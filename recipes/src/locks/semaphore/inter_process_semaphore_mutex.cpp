@@ -1,3 +1,4 @@
+#include "fail_lock.hpp"
 #include "semaphore_core.hpp"
 
 #include <zklock/detail/existing.hpp>
@@ -11,14 +12,7 @@
 namespace zklock {
 
 using detail::existing;
-
-namespace {
-
-[[noreturn]] void fail(error_code error, const std::string& path) {
-  throw boost::system::system_error{error, "lock " + path};
-}
-
-}  // namespace
+using detail::fail_lock;
 
 /// What blocking calls of one object have acquired. At most one of the leases is not lost. The lost ones stay until
 /// their threads release them, so that none of these threads releases what another thread has acquired since.
@@ -42,7 +36,7 @@ class InterProcessSemaphoreMutex::Held {
   [[nodiscard]] Lease take(const std::string& path) {
     const std::lock_guard lock{mutex_};
     const auto found = find();
-    if (found == leases_.end()) fail(LockError::not_owner, path);
+    if (found == leases_.end()) fail_lock(LockError::not_owner, path);
     return std::move(leases_.extract(found).mapped());
   }
 
@@ -72,8 +66,8 @@ InterProcessSemaphoreMutex::InterProcessSemaphoreMutex(const ClientHandle& clien
 bool InterProcessSemaphoreMutex::acquire_within(detail::WaitPolicy wait) {
   detail::refuse_after_fork(existing(semaphore_.core_));
   const auto own = held_->own_state();
-  if (own == LeaseState::lost) fail(LockError::lock_lost, path());
-  if (own && wait.kind == detail::WaitPolicy::Kind::forever) fail(Error::would_deadlock, path());
+  if (own == LeaseState::lost) fail_lock(LockError::lock_lost, path());
+  if (own && wait.kind == detail::WaitPolicy::Kind::forever) fail_lock(Error::would_deadlock, path());
   auto lease = semaphore_.acquire(wait);
   if (!lease) return false;
   held_->add(std::move(*lease));
@@ -83,13 +77,13 @@ bool InterProcessSemaphoreMutex::acquire_within(detail::WaitPolicy wait) {
 bool InterProcessSemaphoreMutex::release_within(Deadline deadline) {
   detail::refuse_after_fork(existing(semaphore_.core_));
   const auto& client = semaphore_.core_->client();
-  if (client.blocking_would_deadlock()) fail(Error::would_deadlock, path());
+  if (client.blocking_would_deadlock()) fail_lock(Error::would_deadlock, path());
   const auto share = held_->take(path()).into_share();
   const auto outcome = detail::block_until<>(deadline, Error::timed_out, client.get_executor(), [&](auto token) {
     detail::start_release(share, deadline, detail::Handler<>{std::move(token)});
   });
   if (outcome.error == Error::timed_out) return false;
-  if (outcome.error) throw boost::system::system_error{outcome.error, "lock " + path()};
+  if (outcome.error) fail_lock(outcome.error, path());
   return true;
 }
 

@@ -21,15 +21,15 @@
 namespace zklock::detail {
 
 template <class... Result>
-struct Outcome;
+struct Completion;
 
 template <>
-struct Outcome<> {
+struct Completion<> {
   error_code error;
 };
 
 template <class Result>
-struct Outcome<Result> {
+struct Completion<Result> {
   error_code error;
   std::optional<Result> value;
 };
@@ -37,9 +37,9 @@ struct Outcome<Result> {
 /// Starts an operation whose handler runs on `executor`, and blocks until the handler has run. `operation` is called
 /// with a completion token.
 template <class... Result, class Executor, class Operation>
-Outcome<Result...> block_on(const Executor& executor, Operation&& operation) {
+Completion<Result...> block_on(const Executor& executor, Operation&& operation) {
   std::binary_semaphore done{0};
-  Outcome<Result...> outcome;
+  Completion<Result...> outcome;
   std::forward<Operation>(operation)(boost::asio::bind_executor(executor, [&](error_code error, Result... result) {
     outcome.error = error;
     ((outcome.value.emplace(std::move(result))), ...);
@@ -66,7 +66,7 @@ class Meeting {
   }
 
   /// Waits in slices: the clock of a condition variable stands still while the machine is suspended.
-  std::optional<Outcome<Result...>> wait_until(Clock::time_point time) {
+  std::optional<Completion<Result...>> wait_until(Clock::time_point time) {
     constexpr Clock::duration slice = std::chrono::seconds{1};
     std::unique_lock lock{mutex_};
     for (auto now = Clock::now(); !outcome_ && now < time; now = Clock::now())
@@ -78,7 +78,7 @@ class Meeting {
  private:
   std::mutex mutex_;
   std::condition_variable done_;
-  std::optional<Outcome<Result...>> outcome_;
+  std::optional<Completion<Result...>> outcome_;
   bool left_ = false;
 };
 
@@ -89,7 +89,8 @@ inline constexpr std::chrono::milliseconds last_word{50};
 /// Like block_on, but only until the deadline on the caller's clock; then the result is `at_deadline`. The operation,
 /// which has the same deadline, is cancelled, and a late result is destroyed, so that a lock is released.
 template <class... Result, class Executor, class Operation>
-Outcome<Result...> block_until(Deadline deadline, Error at_deadline, const Executor& executor, Operation&& operation) {
+Completion<Result...> block_until(Deadline deadline, Error at_deadline, const Executor& executor,
+                                  Operation&& operation) {
   if (!deadline) return block_on<Result...>(executor, std::forward<Operation>(operation));
   const auto meeting = std::make_shared<Meeting<Result...>>();
   std::forward<Operation>(operation)(boost::asio::bind_cancellation_slot(
@@ -101,7 +102,7 @@ Outcome<Result...> block_until(Deadline deadline, Error at_deadline, const Execu
   const Clock::duration left = *deadline > now ? std::min(*deadline - now, longest) : Clock::duration::zero();
   if (auto outcome = meeting->wait_until(now + left + last_word)) return std::move(*outcome);
   meeting->cancellation.emit(boost::asio::cancellation_type::terminal);
-  Outcome<Result...> overdue;
+  Completion<Result...> overdue;
   overdue.error = make_error_code(at_deadline);
   return overdue;
 }

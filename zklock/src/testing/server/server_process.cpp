@@ -18,7 +18,7 @@
 namespace zklock::testing {
 namespace {
 
-constexpr std::chrono::seconds limit{10};
+constexpr std::chrono::seconds answer_limit{10};
 
 // The process is reaped only on request, so that its id stays valid. PIPE: an owner that ends before it has read an
 // answer must not end the guard.
@@ -169,12 +169,12 @@ int ServerProcess::reap() {
 }
 
 int ServerProcess::order(std::string_view word) {
-  send_all(socket_, word, after(limit));
+  send_all(socket_, word, after(answer_limit));
   return answer();
 }
 
 int ServerProcess::answer() {
-  const auto deadline = after(limit);
+  const auto deadline = after(answer_limit);
   std::string line;
   while (!line.ends_with('\n')) {
     const auto bytes = receive_some(socket_, 64, deadline);

@@ -19,11 +19,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* debian_classpath = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar";
 
-void require(bool condition, const char* rule) {
-  if (!condition) throw std::invalid_argument{std::string{"TestServerOptions: "} + rule};
-}
-
 }  // namespace
+
+void require(bool condition, const char* options, const char* rule) {
+  if (!condition) throw std::invalid_argument{std::string{options} + ": " + rule};
+}
 
 fs::path new_directory_name() {
   std::random_device random;
@@ -33,11 +33,12 @@ fs::path new_directory_name() {
 }
 
 TestServerOptions checked(TestServerOptions options) {
-  require(options.tick >= 1ms && options.tick <= 1h, "tick must be from 1 ms to 1 h");
-  require(options.container_check >= 1ms && options.container_check <= 24h, "container_check must be 1 ms to 24 h");
-  require(options.start_timeout >= 1ms && options.start_timeout <= 1h, "start_timeout must be from 1 ms to 1 h");
-  require(std::ranges::all_of(options.jvm_options, [](const auto& option) { return option.starts_with('-'); }),
-          "each of jvm_options must begin with '-'");
+  const auto check = [](bool condition, const char* rule) { require(condition, "TestServerOptions", rule); };
+  check(options.tick >= 1ms && options.tick <= 1h, "tick must be from 1 ms to 1 h");
+  check(options.container_check >= 1ms && options.container_check <= 24h, "container_check must be 1 ms to 24 h");
+  check(options.start_timeout >= 1ms && options.start_timeout <= 1h, "start_timeout must be from 1 ms to 1 h");
+  check(std::ranges::all_of(options.jvm_options, [](const auto& option) { return option.starts_with('-'); }),
+        "each of jvm_options must begin with '-'");
   if (!options.classpath.empty()) return options;
   const char* classpath = std::getenv("ZKLOCK_TEST_CLASSPATH");
   options.classpath = classpath != nullptr && *classpath != '\0' ? classpath : debian_classpath;

@@ -13,6 +13,9 @@ namespace zklock::testing {
 /// An unused name below the system's temporary directory.
 [[nodiscard]] std::filesystem::path new_directory_name();
 
+/// Throws std::invalid_argument, which names the options and the rule, unless the condition is met.
+void require(bool condition, const char* options, const char* rule);
+
 /// The options with the class path filled in. Throws std::invalid_argument.
 [[nodiscard]] TestServerOptions checked(TestServerOptions options);
 

@@ -16,19 +16,16 @@ using namespace std::chrono_literals;
 // Servers that serve answer within milliseconds; the others are asked again.
 constexpr std::chrono::milliseconds one_question = 500ms;
 
-void require(bool condition, const char* rule) {
-  if (!condition) throw std::invalid_argument{std::string{"TestEnsembleOptions: "} + rule};
-}
-
 TestEnsembleOptions checked(TestEnsembleOptions options) {
-  require(options.size % 2 == 1 && options.size >= 3 && options.size <= 7, "size must be 3, 5 or 7");
-  require(options.init_limit >= 1 && options.init_limit <= 1000, "init_limit must be from 1 to 1000");
-  require(options.sync_limit >= 1 && options.sync_limit <= 1000, "sync_limit must be from 1 to 1000");
+  const auto check = [](bool condition, const char* rule) { require(condition, "TestEnsembleOptions", rule); };
+  check(options.size % 2 == 1 && options.size >= 3 && options.size <= 7, "size must be 3, 5 or 7");
+  check(options.init_limit >= 1 && options.init_limit <= 1000, "init_limit must be from 1 to 1000");
+  check(options.sync_limit >= 1 && options.sync_limit <= 1000, "sync_limit must be from 1 to 1000");
   if (options.addresses.empty())
     for (std::size_t i = 1; i <= options.size; ++i) options.addresses.push_back("127.0.0." + std::to_string(i));
-  require(options.addresses.size() == options.size, "addresses must be none, or as many as servers");
+  check(options.addresses.size() == options.size, "addresses must be none, or as many as servers");
   if (options.launchers.empty()) options.launchers.resize(options.size);
-  require(options.launchers.size() == options.size, "launchers must be none, or as many as servers");
+  check(options.launchers.size() == options.size, "launchers must be none, or as many as servers");
   options.server = checked(std::move(options.server));
   return options;
 }

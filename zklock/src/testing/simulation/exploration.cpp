@@ -13,9 +13,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::array<std::string_view, 12> names{"request_lost", "reply_lost",      "expired_before", "expired_after",
-                                                 "cancelled",    "cancelled_later", "overslept",      "closed",
-                                                 "closed_later", "closed_cut",      "deleted",        "deleted_later"};
+constexpr std::array<std::string_view, 12> fault_names{
+    "request_lost", "reply_lost", "expired_before", "expired_after", "cancelled", "cancelled_later",
+    "overslept",    "closed",     "closed_later",   "closed_cut",    "deleted",   "deleted_later"};
 
 constexpr Clock::duration some_messages = 20ms;
 
@@ -50,10 +50,10 @@ Plan parse(const std::string& text) {
   std::istringstream words{text};
   for (std::string word; words >> word;) {
     const auto at = word.find('@');
-    const auto name = std::find(names.begin(), names.end(), word.substr(0, at));
-    if (at == std::string::npos || name == names.end()) throw std::invalid_argument{"no such fault: " + word};
+    const auto name = std::find(fault_names.begin(), fault_names.end(), word.substr(0, at));
+    if (at == std::string::npos || name == fault_names.end()) throw std::invalid_argument{"no such fault: " + word};
     const auto hash = word.find('#');
-    Injection injection{static_cast<Fault>(name - names.begin()), std::stoull(word.substr(at + 1)), 0};
+    Injection injection{static_cast<Fault>(name - fault_names.begin()), std::stoull(word.substr(at + 1)), 0};
     if (hash != std::string::npos) injection.whom = std::stoull(word.substr(hash + 1));
     plan.push_back(injection);
   }
@@ -244,7 +244,7 @@ class Explorer {
 
 }  // namespace
 
-std::string_view to_string(Fault fault) noexcept { return names[static_cast<std::size_t>(fault)]; }
+std::string_view to_string(Fault fault) noexcept { return fault_names[static_cast<std::size_t>(fault)]; }
 
 std::ostream& operator<<(std::ostream& out, const ExplorationReport& report) {
   out << report.runs << " runs of " << report.steps << " steps and more";
