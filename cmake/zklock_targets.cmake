@@ -4,6 +4,9 @@ add_library(zklock_warnings INTERFACE)
 target_compile_options(zklock_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow $<$<BOOL:${ZKLOCK_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # g++ 12 takes a coroutine's frame for a mismatch when it inlines half of it
   target_compile_options(zklock_warnings INTERFACE -Wno-mismatched-new-delete)
+  if(CMAKE_UNITY_BUILD)  # it takes a file that another one includes for a header, whose classes must not be local
+    target_compile_options(zklock_warnings INTERFACE -Wno-subobject-linkage)
+  endif()
 endif()
 
 add_library(zklock_sanitizers INTERFACE)
@@ -23,14 +26,6 @@ if(ZKLOCK_SANITIZE)
   target_sources(zklock_sanitizers INTERFACE
     $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${CMAKE_CURRENT_LIST_DIR}/sanitizer_defaults.cpp>)
 endif()
-
-# Headers that most files of a target include, compiled once, if ZKLOCK_PRECOMPILE_HEADERS is set: the sanitizers'
-# builds take half the time with them. The other builds show that each file includes what it needs.
-function(zklock_precompile target)
-  if(ZKLOCK_PRECOMPILE_HEADERS)
-    target_precompile_headers(${target} PRIVATE ${ARGN})
-  endif()
-endfunction()
 
 # Applies the project's flags to a target of zklock. Usage: zklock_house_rules(TARGET)
 function(zklock_house_rules target)

@@ -1,6 +1,46 @@
 # Makes the tests of a Catch2 program known to ctest.
 include(Catch)
 
+# zklock_join_tests(TARGET)
+#
+# Lets a unity build (CMAKE_UNITY_BUILD) compile ten test files at once: each is put into a namespace of its own, so that
+# its helpers may have the names of another file's. What the files include comes first, outside of these namespaces.
+# A file that opens a named namespace, or specializes a template of one, is compiled alone, and so is one without tests.
+function(zklock_join_tests target)
+  get_target_property(joined ${target} UNITY_BUILD_UNIQUE_ID)
+  if(NOT CMAKE_UNITY_BUILD OR joined)
+    return()
+  endif()
+  set(includes)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE path)
+    cmake_path(GET path PARENT_PATH folder)
+    file(READ ${source} text)
+    if(NOT source MATCHES "_test\\.cpp$" OR text MATCHES "\n(inline )?namespace [A-Za-z]|\n(template <>[^;{]*|struct [a-z_]+)::")
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+      continue()
+    endif()
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+    file(STRINGS ${source} lines REGEX "^#include ")
+    foreach(line IN LISTS lines)
+      string(REGEX REPLACE "^#include \"(.*)\"$" "\\1" header "${line}")
+      if(EXISTS ${folder}/${header})  # beside the file
+        set(line "#include \"${folder}/${header}\"")
+      endif()
+      list(APPEND includes "${line}")
+    endforeach()
+  endforeach()
+  list(REMOVE_DUPLICATES includes)
+  list(JOIN includes "\n" includes)
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/${target}_includes.hpp)
+  file(CONFIGURE OUTPUT ${file} CONTENT "#pragma once\n${includes}\n" @ONLY)
+  set_target_properties(${target} PROPERTIES
+    UNITY_BUILD_UNIQUE_ID ZKLOCK_TEST_FILE
+    UNITY_BUILD_CODE_BEFORE_INCLUDE "#include \"${file}\"\nnamespace ZKLOCK_TEST_FILE {"
+    UNITY_BUILD_CODE_AFTER_INCLUDE "}")
+endfunction()
+
 # zklock_discover_tests(TARGET LABEL label [TIMEOUT seconds] [SPEC test-spec] [PROPERTIES name value...])
 #
 # Each case is a test and a process of its own, with its own servers. With a sanitizer each source file is one test, and
@@ -15,6 +55,7 @@ function(zklock_discover_tests target)
     add_custom_target(zklock_${arg_LABEL}_tests)
   endif()
   add_dependencies(zklock_${arg_LABEL}_tests ${target})
+  zklock_join_tests(${target})
   if(NOT ZKLOCK_SANITIZE)
     catch_discover_tests(${target} TEST_SPEC ${arg_SPEC} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ${arg_PROPERTIES})
     return()
