@@ -24,6 +24,19 @@ void keep_least(std::optional<Value>& least, const std::optional<Value>& value) 
   if (value) least = std::min(least.value_or(*value), *value);
 }
 
+/// Of all sessions, that whose leases have the least share of its session timeout left; nullptr: no lock is held.
+const SessionHealth* nearest_to_its_end(const Numbers& numbers, Clock::time_point now) {
+  const auto share = [&](const SessionHealth& session) {
+    return seconds(*session.valid_until - now) / std::max(seconds(session.timeout), 0.001);
+  };
+  const SessionHealth* nearest = nullptr;
+  if (numbers.leases.held + numbers.leases.suspect == 0) return nearest;
+  for (const auto& [number, client] : numbers.clients)
+    for (const SessionHealth& session : client.health.sessions)
+      if (session.valid_until && (nearest == nullptr || share(session) < share(*nearest))) nearest = &session;
+  return nearest;
+}
+
 using EachKind = std::function<void(const Families::Labels&, const KindNumbers&)>;
 
 void for_each_kind(const Numbers& numbers, const EachKind& action) {
@@ -77,25 +90,26 @@ void add_sessions(Families& families, const Numbers& numbers) {
                    return client.second.health.state == state;
                  }));
   std::optional<Clock::time_point> contact;
-  std::optional<Clock::time_point> valid_until;
   std::optional<std::chrono::milliseconds> timeout;
   std::size_t watches = 0;
   for (const auto& [number, client] : numbers.clients) {
     watches += client.watches;
     for (const SessionHealth& session : client.health.sessions) {
       keep_least(contact, session.last_contact);
-      keep_least(valid_until, session.valid_until);
       keep_least(timeout, std::optional{session.timeout});
     }
   }
   families.gauge("zklock_last_contact_timestamp_seconds",
                  "When a request was sent that a server has answered, of the session that was silent for longest.");
   if (contact) families.add({}, unix_time(*contact));
+  // The two belong together: the share is of one session.
+  const auto now = Clock::now();
+  const SessionHealth* const nearest = nearest_to_its_end(numbers, now);
+  if (nearest != nullptr) timeout = nearest->timeout;
   families.gauge("zklock_session_timeout_seconds", "The session timeout that the servers have granted.");
   if (timeout) families.add({}, seconds(*timeout));
   families.gauge("zklock_lease_validity_seconds", "How long the held leases are valid if no server answers any more.");
-  if (valid_until && numbers.leases.held + numbers.leases.suspect > 0)
-    families.add({}, std::max(0.0, seconds(*valid_until - Clock::now())));
+  if (nearest != nullptr) families.add({}, std::max(0.0, seconds(*nearest->valid_until - now)));
   families.gauge("zklock_leases", "Leases of this process; a suspect one has no link to a server.")
       .add({{"state", "held"}}, numbers.leases.held)
       .add({{"state", "suspect"}}, numbers.leases.suspect);

@@ -216,6 +216,11 @@ TEST_CASE_METHOD(Fixture, "the state of each client, the oldest contact and the 
   CHECK_FALSE(scrape()["zklock_lease_validity_seconds"]);  // no lease is held
   grant(1);
   CHECK(scrape()["zklock_lease_validity_seconds"] == 9);
+  CHECK(scrape()["zklock_session_timeout_seconds"] == 30);
+  // What has less time left, but a greater share of its timeout, does not hide it.
+  health(2, {.state = ConnectionState::connected, .sessions = {{.timeout = 6s, .valid_until = now + 3s}}}, 3);
+  CHECK(scrape()["zklock_lease_validity_seconds"] == 9);
+  CHECK(scrape()["zklock_session_timeout_seconds"] == 30);
   clock.advance(10s);
   CHECK(scrape()["zklock_lease_validity_seconds"] == 0);
   one.state = ConnectionState::closed;
