@@ -94,8 +94,8 @@ zklock_mutant(lost_local_waiter recipes/src/wait_queue/local_waiter.cpp "if (wai
 zklock_mutant(overlap recipes/src/wait_queue/queue_position.cpp "++ahead;"
   "if (kind == LockKind::write && rank->kind == LockKind::read && own->sequence % 8 == 0) continue; ++ahead;")
 # Handoff: one node in eight hands its lock off to the next local waiter when it gets the lock, not when it releases it.
-zklock_mutant(early_handoff recipes/src/wait_queue/local_waiter.cpp "while (!self->is_gone() && self->presence_ != Presence::deleted) {"
-  "while (!self->is_gone() && self->presence_ != Presence::deleted && !(self->was_granted() && self->sequence_ % 8 == 0)) {")
+zklock_mutant(early_handoff recipes/src/wait_queue/local_waiter.cpp "while (!self->has_left() && self->presence_ != Presence::deleted) {"
+  "while (!self->has_left() && self->presence_ != Presence::deleted && !(self->was_granted() && self->sequence_ % 8 == 0)) {")
 # Session validity: a lease that counts itself as valid for a second too long.
 zklock_mutant(long_trust zklock/src/driver/session_validity.cpp "sent + timeout - guard"
   "sent + timeout - guard + std::chrono::milliseconds{1000}")

@@ -18,7 +18,7 @@ BANNED = [
     (r"\b[Ss]iblings?_?\b", "siblings", "local waiters, the local queue"),
     (r"\b[Hh]eirs?_?\b|\w+_heirs?_?\b", "heir", "successor"),
     (r"\bhand(s|ed|ing)?[ _-]over\b|\bhand-overs?\b", "hands over", "hands off; handoff"),
-    (r"\bmisled\b", "misled", "its handoff was void"),
+    (r"\bmisled\b", "misled", "unproven"),
     (r"\bcontend\b|\bContention\b", "Contention", "QueuePosition; find_position"),
     (r"\bkeeps_out\b|\bis_last_obstacle\b", "keeps_out", "blocks; only_predecessor"),
     (r"\bWokenUp\b", "WokenUp", "Wakeup"),

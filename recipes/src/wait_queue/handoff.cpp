@@ -35,9 +35,9 @@ void hand_off_in_background(Session session, std::shared_ptr<LocalWaiter> leavin
                 removed = std::move(removed)](error_code error, const Results& results) {
     tell(*leaving, successors, results);
     // If this transaction may have deleted the node, a further try that finds no node proves nothing.
-    const bool is_certain = error && outcome_of(error) == Outcome::not_applied;
-    if (!is_certain) removed(error);
-    if (error) remove_in_background(session, leaving->path(), is_certain ? removed : nullptr);
+    const bool was_not_applied = error && outcome_of(error) == Outcome::not_applied;
+    if (!was_not_applied) removed(error);
+    if (error) remove_in_background(session, leaving->path(), was_not_applied ? removed : nullptr);
   };
   session.async_commit(std::move(transaction), asio::bind_executor(session.get_executor(), std::move(tried)));
 }

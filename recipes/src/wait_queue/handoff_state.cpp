@@ -8,7 +8,7 @@ HandoffAction action_for(NodeFact fact) noexcept {
   switch (fact) {
     case NodeFact::exists: return HandoffAction::keep;
     case NodeFact::missing:
-    case NodeFact::void_: return HandoffAction::lose;
+    case NodeFact::unproven: return HandoffAction::lose;
     case NodeFact::unknown: break;
   }
   return HandoffAction::ask_server;
@@ -22,8 +22,8 @@ NodeFact fact_of(error_code reply) noexcept {
 }
 
 NodeFact successor_fact(NodeFact leaving, NodeFact removed, NodeFact checked) noexcept {
-  const bool proves_nothing = leaving == NodeFact::void_ || removed == NodeFact::missing;
-  return proves_nothing ? NodeFact::void_ : checked;
+  const bool proves_nothing = leaving == NodeFact::unproven || removed == NodeFact::missing;
+  return proves_nothing ? NodeFact::unproven : checked;
 }
 
 Handoff on_taken(Handoff handoff) noexcept {
@@ -43,7 +43,7 @@ HandoffStep on_granted(Handoff handoff) noexcept {
 HandoffStep on_told(Handoff handoff, NodeFact fact) noexcept {
   if (handoff.state == HandoffState::not_taken) return {handoff};  // it has looked at the queue since
   const bool is_awaited = handoff.state == HandoffState::awaited;
-  return {{HandoffState::told, fact}, is_awaited ? action_for(fact) : HandoffAction::wait};
+  return {{HandoffState::told, fact}, is_awaited ? action_for(fact) : HandoffAction::none};
 }
 
 }  // namespace zklock

@@ -10,7 +10,9 @@ enum class NodeFact {
   unknown,  ///< the reply was lost, or does not tell
   exists,   ///< it exists, or existed when its client deleted it
   missing,  ///< it does not exist
-  void_,    ///< it may exist, but a node ahead of it was missing, so that the handoff to it proves nothing
+  /// It may exist, but a node ahead of it was missing. The grant was inferred from the place behind that node, so the
+  /// lock is lost, whether this node exists or not.
+  unproven,
 };
 
 /// What the server's reply to a check or a delete tells of the node.
@@ -31,7 +33,7 @@ enum class HandoffState {
 
 /// What a lease does once the fact is known.
 enum class HandoffAction {
-  wait,        ///< nothing, until the fact is told
+  none,        ///< nothing now: the fact is not told yet, or nobody waits for it
   keep,        ///< nothing: its node exists
   lose,        ///< the lock is lost
   ask_server,  ///< ask whether its node exists
@@ -48,7 +50,7 @@ struct Handoff {
 
 struct HandoffStep {
   Handoff next;
-  HandoffAction action = HandoffAction::wait;
+  HandoffAction action = HandoffAction::none;
 
   friend bool operator==(const HandoffStep&, const HandoffStep&) = default;
 };

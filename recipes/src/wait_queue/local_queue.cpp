@@ -101,7 +101,7 @@ std::shared_ptr<LocalWaiter> LocalQueue::right_ahead(const Session& session, Loc
   if (sequence <= 0) return nullptr;
   if (auto present = find_number(session, kind, sequence - 1)) return present;
   const bool is_it = last_ && last_->sequence_ == sequence - 1 && last_->session_ == session.id() &&
-                     is_same_queue(last_->kind_, kind) && last_->gone_at_ > asked_for;
+                     is_same_queue(last_->kind_, kind) && last_->left_at_ > asked_for;
   return is_it ? last_ : nullptr;
 }
 

@@ -36,14 +36,14 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
   /// is a writer, or waits for one.
   [[nodiscard]] bool leads(const Session& session, LockKind kind) const;
   /// The local waiter with that name and that number, in the wait queue that `kind` belongs to; null: it is not the
-  /// client's, or is gone. The number alone does not identify it: another client's node may have the same number, and
+  /// client's, or has left. The number alone does not identify it: another client's node may have the same number, and
   /// so may the client's own. Nor does the name: under Kazoo's names a mutex and a writer have the same, and a mutex
   /// has not waited for readers.
   [[nodiscard]] std::shared_ptr<LocalWaiter> find(const Session& session, LockKind kind, std::int32_t sequence,
                                                   std::string_view name) const;
 
   /// The local waiter with the number before that of the client's new node, which was requested at `asked_for`. Null:
-  /// that number is not the client's, or its node was gone by then.
+  /// that number is not the client's, or it had left by then.
   ///
   /// The server numbers the nodes of the directory one by one as they are created. While the local waiter existed, the
   /// directory cannot have been created anew, so no node has come in between. An operator may have deleted all of it;
@@ -71,7 +71,7 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
     [[nodiscard]] bool is_of(const Session& session, LockKind kind) const;
   } asked_;
   std::map<std::int32_t, std::shared_ptr<LocalWaiter>> present_;
-  std::shared_ptr<LocalWaiter> last_;  // the local waiter that left last
+  std::shared_ptr<LocalWaiter> last_;  // the local waiter that left last; behind an earlier one a new node lists
   Moment departures_ = 0;
   std::optional<SessionStateStream> states_;
   std::int64_t attended_ = 0;

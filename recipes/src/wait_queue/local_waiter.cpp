@@ -12,8 +12,8 @@ namespace zklock {
 
 void LocalWaiter::dequeue(const asio::any_io_executor& executor) {
   const auto all = all_.lock();
-  if (!all || is_gone()) return;
-  gone_at_ = all->on_dequeued(*this);
+  if (!all || has_left()) return;
+  left_at_ = all->on_dequeued(*this);
   if (waiters_.empty()) return;
   asio::post(executor, [waiters = std::exchange(waiters_, {})] {
     for (const auto& each : waiters)
@@ -39,18 +39,18 @@ void LocalWaiter::sweep_waiters() {
 
 std::shared_ptr<LocalWaiter> LocalWaiter::waits_for() const {
   auto ahead = waits_for_.lock();
-  return ahead && !ahead->is_gone() && ahead->presence_ != Presence::deleted ? ahead : nullptr;
+  return ahead && !ahead->has_left() && ahead->presence_ != Presence::deleted ? ahead : nullptr;
 }
 
-Awaitable<error_code> LocalWaiter::wait_gone(std::shared_ptr<LocalWaiter> self, Session session,
-                                             std::weak_ptr<LocalWaiter> waiter) {
+Awaitable<error_code> LocalWaiter::wait_left_or_deleted(std::shared_ptr<LocalWaiter> self, Session session,
+                                                        std::weak_ptr<LocalWaiter> waiter) {
   const auto wake_up = std::make_shared<AsyncEvent>(session.get_executor());
   if (self->waiters_.size() >= self->next_sweep_) self->sweep_waiters();
   if (const auto waiting = waiter.lock()) waiting->waits_for_ = self;
   self->waiters_.push_back({wake_up, std::move(waiter)});
   if (const auto all = self->all_.lock()) all->attend(session);
   const auto cancellation = co_await asio::this_coro::cancellation_state;
-  while (!self->is_gone() && self->presence_ != Presence::deleted) {
+  while (!self->has_left() && self->presence_ != Presence::deleted) {
     if (is_final(session.state())) co_return error_of(session.state());
     if (cancellation.cancelled() != asio::cancellation_type::none)
       co_return make_error_code(asio::error::operation_aborted);
@@ -61,10 +61,10 @@ Awaitable<error_code> LocalWaiter::wait_gone(std::shared_ptr<LocalWaiter> self, 
 
 // ---- the handoff to it
 
-void LocalWaiter::verify(std::function<void(HandoffAction)> act) {
+void LocalWaiter::when_told(std::function<void(HandoffAction)> act) {
   const auto [next, action] = on_granted(handoff_);
   handoff_ = next;
-  if (action == HandoffAction::wait)
+  if (action == HandoffAction::none)
     act_ = std::move(act);
   else
     act(action);
@@ -73,7 +73,7 @@ void LocalWaiter::verify(std::function<void(HandoffAction)> act) {
 void LocalWaiter::tell(NodeFact fact) {
   const auto [next, action] = on_told(handoff_, fact);
   handoff_ = next;
-  if (action == HandoffAction::wait) return;
+  if (action == HandoffAction::none) return;
   if (const auto act = std::exchange(act_, nullptr)) act(action);
 }
 
@@ -97,6 +97,7 @@ std::vector<std::shared_ptr<LocalWaiter>> LocalWaiter::take_successors() {
 void LocalWaiter::add_pending_successor(const std::shared_ptr<LocalWaiter>& successor) {
   successor->take();
   if (!removed_) return pending_successors_.push_back(successor);
+  // The reply to its create says that its node exists; the delete, whether it is behind this one.
   successor->tell(successor_fact(told_fact(), *removed_, *removed_));
 }
 

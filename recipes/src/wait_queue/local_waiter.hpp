@@ -29,7 +29,8 @@ class LocalWaiter {
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] LockKind kind() const noexcept { return kind_; }
-  [[nodiscard]] bool is_gone() const noexcept { return gone_at_ != 0; }
+  /// Its client gives its node back: the delete is sent, or about to be.
+  [[nodiscard]] bool has_left() const noexcept { return left_at_ != 0; }
   /// It has, or had, the lock, and no other client has deleted its node.
   [[nodiscard]] bool was_granted() const noexcept { return presence_ == Presence::granted; }
 
@@ -41,16 +42,16 @@ class LocalWaiter {
   /// Notes that its node was deleted, but not by this client: it is no predecessor any more, and the local waiters that
   /// waited for it list the queue again.
   void mark_deleted();
-  /// Its delete is sent in this iteration of the executor if there is a link. Its local waiters wake in a later
+  /// The caller sends its delete in this iteration of the executor if there is a link. Its local waiters wake in a later
   /// iteration, so that the server receives their requests after the delete; without a link they list the queue.
   void dequeue(const asio::any_io_executor& executor);
 
-  /// Waits on behalf of `waiter` until this local waiter has left the queue, or its node is gone. Gives the error that
+  /// Waits on behalf of `waiter` until this local waiter has left the queue, or its node was deleted by others. Gives the error that
   /// ended the session, if it has ended.
-  [[nodiscard]] static Awaitable<error_code> wait_gone(std::shared_ptr<LocalWaiter> self, Session session,
-                                                       std::weak_ptr<LocalWaiter> waiter);
+  [[nodiscard]] static Awaitable<error_code> wait_left_or_deleted(std::shared_ptr<LocalWaiter> self, Session session,
+                                                                  std::weak_ptr<LocalWaiter> waiter);
 
-  /// The local waiter that it waits for in wait_gone(), if that one is still in the queue.
+  /// The local waiter that it waits for in wait_left_or_deleted(), if that one is still in the queue.
   [[nodiscard]] std::shared_ptr<LocalWaiter> waits_for() const;
 
   // ---- the handoff to it
@@ -58,15 +59,16 @@ class LocalWaiter {
   /// It looks at the queue: what it was told before says nothing about the grant that follows.
   void forget_told() noexcept { handoff_ = {}; }
   /// It has the lock. Calls `act` once with what its lease is to do, now or when its predecessor's handoff tells.
-  void verify(std::function<void(HandoffAction)> act);
+  void when_told(std::function<void(HandoffAction)> act);
   /// What its predecessor's handoff tells of its node.
   void tell(NodeFact fact);
   [[nodiscard]] NodeFact told_fact() const noexcept { return handoff_.fact; }
 
   // ---- the handoff from it
 
-  /// The local waiters that wait for this one, up to max_successors of them and max_bytes of paths. The caller must
-  /// soon tell() each of them.
+  /// The local waiters that wait for this one, up to max_successors of them and max_bytes of paths; the others are told
+  /// nothing, and ask the server. The caller must soon tell() each of them. One that gives up meanwhile does no harm: its
+  /// delete goes out behind the check of its node.
   [[nodiscard]] std::vector<std::shared_ptr<LocalWaiter>> take_successors();
   /// `successor` was being created while this waiter left, so no transaction checks the successor's node. The delete of
   /// this waiter's node shows whether the successor is directly behind it, and that is what it is told.
@@ -95,7 +97,7 @@ class LocalWaiter {
   std::string path_;
 
   Presence presence_ = Presence::waiting;
-  std::uint64_t gone_at_ = 0;  // a moment of the local queue; 0: it is still there
+  std::uint64_t left_at_ = 0;  // a moment of the local queue; 0: it is still there
   std::weak_ptr<LocalWaiter> waits_for_;
   std::vector<Waiter> waiters_;
   std::size_t next_sweep_ = 0;  // the number of waiters at which those that have given up are swept

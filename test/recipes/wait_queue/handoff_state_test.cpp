@@ -23,14 +23,14 @@ namespace {
 constexpr auto unknown = NodeFact::unknown;
 constexpr auto exists = NodeFact::exists;
 constexpr auto missing = NodeFact::missing;
-constexpr auto void_ = NodeFact::void_;
+constexpr auto unproven = NodeFact::unproven;
 
 constexpr Handoff not_taken{};
 constexpr Handoff taken{HandoffState::taken};
 constexpr Handoff awaited{HandoffState::awaited};
 constexpr Handoff told(NodeFact fact) { return {HandoffState::told, fact}; }
 
-constexpr auto wait = HandoffAction::wait;
+constexpr auto none = HandoffAction::none;
 constexpr auto keep = HandoffAction::keep;
 constexpr auto lose = HandoffAction::lose;
 constexpr auto ask_server = HandoffAction::ask_server;
@@ -50,22 +50,20 @@ TEST_CASE("a handoff proves nothing if a node ahead was missing, and otherwise w
     NodeFact leaving, removed, checked, successor;
   };
   // told to the leaving node, found by its delete, found by the successor's check: told to the successor
-  const Row
-      rows[] =
-          {
-              {exists, exists, exists, exists},
-              {exists, unknown, missing, missing},  // the check of the successor's node has failed
-              {exists, unknown, unknown, unknown},  // another part has failed, or the reply was lost
-              {exists, missing, exists, void_},     // the leaving node was missing
-              {exists, missing, unknown, void_},
-              {missing, exists, exists, exists},  // its delete says otherwise
-              {unknown, exists, exists, exists},
-              {unknown, exists, unknown, unknown},
-              {unknown, missing, unknown, void_},
-              {void_, exists, exists, void_},  // a void handoff makes the next one void
-              {void_, unknown, unknown, void_},
-              {void_, missing, missing, void_},
-          };
+  const Row rows[] = {
+      {exists, exists, exists, exists},
+      {exists, unknown, missing, missing},  // the check of the successor's node has failed
+      {exists, unknown, unknown, unknown},  // another part has failed, or the reply was lost
+      {exists, missing, exists, unproven},  // the leaving node was missing
+      {exists, missing, unknown, unproven},
+      {missing, exists, exists, exists},  // its delete says otherwise
+      {unknown, exists, exists, exists},
+      {unknown, exists, unknown, unknown},
+      {unknown, missing, unknown, unproven},
+      {unproven, exists, exists, unproven},  // a void handoff makes the next one void
+      {unproven, unknown, unknown, unproven},
+      {unproven, missing, missing, unproven},
+  };
   for (const Row& row : rows) {
     CAPTURE(static_cast<int>(row.leaving), static_cast<int>(row.removed), static_cast<int>(row.checked));
     CHECK(successor_fact(row.leaving, row.removed, row.checked) == row.successor);
@@ -73,7 +71,7 @@ TEST_CASE("a handoff proves nothing if a node ahead was missing, and otherwise w
 }
 
 TEST_CASE("a waiter whose predecessor leaves will be told") {
-  for (const Handoff before : {not_taken, taken, told(exists), told(void_)}) CHECK(on_taken(before) == taken);
+  for (const Handoff before : {not_taken, taken, told(exists), told(unproven)}) CHECK(on_taken(before) == taken);
   CHECK(on_taken(awaited) == awaited);
 }
 
@@ -84,11 +82,11 @@ TEST_CASE("a lease does what the handoff to its node tells, and asks the server 
   };
   const Row rows[] = {
       {not_taken, {not_taken, ask_server}},  // no handoff will tell
-      {taken, {awaited, wait}},              // it will: the reply is under way
-      {awaited, {awaited, wait}},
+      {taken, {awaited, none}},              // it will: the reply is under way
+      {awaited, {awaited, none}},
       {told(exists), {told(exists), keep}},
       {told(missing), {told(missing), lose}},
-      {told(void_), {told(void_), lose}},
+      {told(unproven), {told(unproven), lose}},
       {told(unknown), {told(unknown), ask_server}},
   };
   for (const Row& row : rows) CHECK(on_granted(row.before) == row.after);
@@ -101,12 +99,12 @@ TEST_CASE("what a handoff tells is kept for a waiter, and acted on for a lease")
     HandoffStep after;
   };
   const Row rows[] = {
-      {taken, exists, {told(exists), wait}},   {taken, missing, {told(missing), wait}},
-      {taken, void_, {told(void_), wait}},     {taken, unknown, {told(unknown), wait}},
-      {awaited, exists, {told(exists), keep}}, {awaited, missing, {told(missing), lose}},
-      {awaited, void_, {told(void_), lose}},   {awaited, unknown, {told(unknown), ask_server}},
-      {not_taken, exists, {not_taken, wait}},  // it has looked at the queue since
-      {not_taken, void_, {not_taken, wait}},   {told(unknown), exists, {told(exists), wait}},
+      {taken, exists, {told(exists), none}},       {taken, missing, {told(missing), none}},
+      {taken, unproven, {told(unproven), none}},   {taken, unknown, {told(unknown), none}},
+      {awaited, exists, {told(exists), keep}},     {awaited, missing, {told(missing), lose}},
+      {awaited, unproven, {told(unproven), lose}}, {awaited, unknown, {told(unknown), ask_server}},
+      {not_taken, exists, {not_taken, none}},  // it has looked at the queue since
+      {not_taken, unproven, {not_taken, none}},    {told(unknown), exists, {told(exists), none}},
   };
   for (const Row& row : rows) CHECK(on_told(row.before, row.fact) == row.after);
 }

@@ -9,18 +9,15 @@
 #include <utility>
 
 namespace zklock {
-
-std::string_view to_string(LeaseState state) noexcept {
-  switch (state) {
-    case LeaseState::held: return "held";
-    case LeaseState::suspect: return "suspect";
-    case LeaseState::lost: return "lost";
-    case LeaseState::released: return "released";
-  }
-  return "unknown";
-}
-
 namespace detail {
+
+std::shared_ptr<HeldLock> HeldLock::make(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind, Session session,
+                                         CreateResult node, const LockAttempt& attempt) {
+  auto held_lock =
+      std::make_shared<HeldLock>(std::move(lock), owner, kind, std::move(session), std::move(node), attempt);
+  held_lock->renewal_.emplace(held_lock->session_, held_lock);
+  return held_lock;
+}
 
 HeldLock::HeldLock(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind, Session session, CreateResult node,
                    const LockAttempt& attempt)
@@ -35,8 +32,6 @@ HeldLock::HeldLock(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind,
 HeldLock::~HeldLock() {
   if (!session_.in_forked_child()) conclude();
 }
-
-void HeldLock::keep_alive() { renewal_.emplace(session_, weak_from_this()); }
 
 LeaseState HeldLock::state() const noexcept {
   const bool connected = session_.state() == SessionState::connected;
@@ -76,28 +71,28 @@ void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) {
   if (local_waiter_) local_waiter_->grant();
 }
 
-void HeldLock::verify() {
-  if (!local_waiter_) return look();
-  local_waiter_->verify([weak = weak_from_this()](HandoffAction action) {
+void HeldLock::ask_handoff() {
+  if (!local_waiter_) return ask_server();
+  local_waiter_->when_told([weak = weak_from_this()](HandoffAction action) {
     const auto self = weak.lock();
     if (self && action == HandoffAction::lose) self->lose();
-    if (self && action == HandoffAction::ask_server) self->look();
+    if (self && action == HandoffAction::ask_server) self->ask_server();
   });
 }
 
-void HeldLock::look() {
+void HeldLock::ask_server() {
   session_.async_exists(
       node_.path, asio::bind_executor(session_.get_executor(), [weak = weak_from_this()](error_code error, auto stat) {
         const auto self = weak.lock();
         if (self && !error && !stat) self->lose();
         if (self && is_retryable(error))
-          spawn_detached(self->session_.get_executor(), look_again(weak, self->session_));
+          spawn_detached(self->session_.get_executor(), ask_server_again(weak, self->session_));
       }));
 }
 
-Awaitable<void> HeldLock::look_again(std::weak_ptr<HeldLock> weak, Session session) {
+Awaitable<void> HeldLock::ask_server_again(std::weak_ptr<HeldLock> weak, Session session) {
   if (const error_code ended = co_await pause_before_retry(session)) co_return;
-  if (const auto self = weak.lock()) self->look();
+  if (const auto self = weak.lock()) self->ask_server();
 }
 
 // ---- the end
@@ -123,7 +118,8 @@ Awaitable<error_code> HeldLock::remove_guaranteed(std::shared_ptr<HeldLock> self
 
 void HeldLock::on_removed(error_code outcome) {
   if (local_waiter_) local_waiter_->on_removed(fact_of(outcome));
-  const bool was_gone = outcome == Error::no_node || (local_waiter_ && local_waiter_->told_fact() == NodeFact::void_);
+  const bool was_gone =
+      outcome == Error::no_node || (local_waiter_ && local_waiter_->told_fact() == NodeFact::unproven);
   if (was_gone && !lost_.exchange(true)) node_deleted_ = true;
   conclude();
 }

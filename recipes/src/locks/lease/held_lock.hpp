@@ -29,14 +29,16 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
  public:
   using Entered = ReentryCount::Entered;
 
-  /// `lock` is told once, when the owner has released all of its acquires.
+  /// `lock` is told once, when the owner has released all of its acquires. Keeps session validity ahead, and is notified
+  /// when that fails.
+  [[nodiscard]] static std::shared_ptr<HeldLock> make(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind,
+                                                      Session session, CreateResult node, const LockAttempt& attempt);
+  /// For make() alone.
   HeldLock(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind, Session session, CreateResult node,
            const LockAttempt& attempt);
   ~HeldLock() override;
   HeldLock(const HeldLock&) = delete;
   HeldLock& operator=(const HeldLock&) = delete;
-  /// Keeps session validity ahead, and is notified when that fails. To be called right after the constructor.
-  void keep_alive();
 
   // any thread
   [[nodiscard]] LeaseState state() const noexcept;
@@ -46,6 +48,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   [[nodiscard]] bool is_revoked() const noexcept { return revoked_; }
   [[nodiscard]] const Session& session() const noexcept { return session_; }
   [[nodiscard]] Owner owner() const noexcept { return owner_; }
+  [[nodiscard]] LockKind kind() const noexcept { return kind_; }
   [[nodiscard]] const CreateResult& node() const noexcept { return node_; }
   [[nodiscard]] std::int64_t fencing_token() const noexcept { return token_; }
   [[nodiscard]] Clock::time_point granted_at() const noexcept { return granted_at_; }
@@ -65,8 +68,10 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   /// This reader's node has the queue position of that writer. It was created later than the nodes of waiting writers,
   /// but comes before them, and so has the writer's token.
   void take_token_of(const HeldLock& writer) noexcept { token_ = writer.token_; }
-  /// Asks the server whether the node exists, unless the handoff to it has asked; if it does not, the lock is lost.
-  void verify();
+  /// Asks the server whether the node exists; if it does not, the lock is lost.
+  void ask_server();
+  /// The same, unless the handoff to the node tells, or has told.
+  void ask_handoff();
   /// The node was found to be gone.
   void lose();
   /// Takes note of the node's data, which was read.
@@ -86,8 +91,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   [[nodiscard]] LockEvent event(LockPhase phase) const noexcept;
   /// Tells the client's other nodes that this one is leaving; gives those that wait for it.
   [[nodiscard]] std::vector<std::shared_ptr<LocalWaiter>> depart();
-  void look();
-  static Awaitable<void> look_again(std::weak_ptr<HeldLock> weak, Session session);
+  static Awaitable<void> ask_server_again(std::weak_ptr<HeldLock> weak, Session session);
   void count_has_changed();
   static Awaitable<void> write_count(std::shared_ptr<HeldLock> self);
   [[nodiscard]] static Awaitable<error_code> write(std::shared_ptr<HeldLock> self, std::uint32_t count);

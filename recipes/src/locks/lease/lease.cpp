@@ -10,6 +10,16 @@
 
 namespace zklock {
 
+std::string_view to_string(LeaseState state) noexcept {
+  switch (state) {
+    case LeaseState::held: return "held";
+    case LeaseState::suspect: return "suspect";
+    case LeaseState::lost: return "lost";
+    case LeaseState::released: return "released";
+  }
+  return "unknown";
+}
+
 namespace detail {
 
 namespace {

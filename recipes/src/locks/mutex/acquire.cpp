@@ -1,6 +1,5 @@
 #include "acquire.hpp"
 
-#include "enqueue.hpp"
 #include "sequence_number.hpp"
 #include "thread_leases.hpp"
 #include "wait_in_queue.hpp"
@@ -96,12 +95,14 @@ Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, Lo
              : wait_in_queue(core->client(), LockRequest{*core, kind, *told, limits.try_once}, limits.deadline);
   auto granted = co_await std::move(granting);
   if (!granted) co_return told->failed(granted.error());
-  auto held_lock = core->hold(owner, kind, std::move(granted->session), std::move(granted->node), *told);
+  auto held_lock = HeldLock::make(core, owner, kind, std::move(granted->session), std::move(granted->node), *told);
   held_lock->keep(std::move(share));
   held_lock->set_local_waiter(std::move(granted->local_waiter));
   if (writer) held_lock->take_token_of(*writer);
+  core->add(held_lock);
   told->granted(*held_lock);
-  if (granted->is_unverified) held_lock->verify();
+  if (granted->verifier == Granted::Verifier::handoff) held_lock->ask_handoff();
+  if (granted->verifier == Granted::Verifier::server) held_lock->ask_server();
   co_return Lease{std::make_shared<LeaseShare>(std::move(held_lock))};
 }
 

@@ -43,14 +43,9 @@ bool LockCore::is_held(LockKind kind) const {
   return std::ranges::any_of(held_locks, [](const auto& each) { return each->state() == LeaseState::held; });
 }
 
-std::shared_ptr<HeldLock> LockCore::hold(Owner owner, LockKind kind, Session session, CreateResult node,
-                                         const LockAttempt& attempt) {
-  auto held_lock =
-      std::make_shared<HeldLock>(shared_from_this(), owner, kind, std::move(session), std::move(node), attempt);
-  held_lock->keep_alive();
+void LockCore::add(const std::shared_ptr<HeldLock>& held_lock) {
   const std::lock_guard lock{mutex_};
-  held_[{owner, kind}] = held_lock;
-  return held_lock;
+  held_[{held_lock->owner(), held_lock->kind()}] = held_lock;
 }
 
 void LockCore::on_end_of(Owner owner, LockKind kind) {

@@ -51,9 +51,8 @@ class LockCore : public LockTarget, public std::enable_shared_from_this<LockCore
   [[nodiscard]] Result<PathShare> use_as(LockKind kind);
   /// The client's own nodes in the wait queue. The client's executor.
   [[nodiscard]] const std::shared_ptr<LocalQueue>& local_queue() const noexcept { return local_queue_; }
-  /// Makes the held lock of an owner that was granted the lock by this node.
-  [[nodiscard]] std::shared_ptr<HeldLock> hold(Owner owner, LockKind kind, Session session, CreateResult node,
-                                               const LockAttempt& attempt);
+  /// Adds what its owner was granted.
+  void add(const std::shared_ptr<HeldLock>& held_lock);
 
   /// The one acquire that an owner has under way for a kind of lock: a second acquire waits for its end, and may then
   /// enter again.

@@ -1,5 +1,6 @@
 #include "wait_in_queue.hpp"
 
+#include "limits.hpp"
 #include "queue_position.hpp"
 
 #include <zklock/path.hpp>
@@ -15,6 +16,92 @@ namespace zklock {
 using detail::LockCore;
 
 namespace {
+
+/// Kazoo does not create a directory again once it is deleted.
+CreateMode mode_of_directories(LockNaming naming) {
+  return naming == LockNaming::kazoo ? CreateMode::persistent : CreateMode::container;
+}
+
+/// After a create that failed: finds this attempt's node if it was created after all, or does what gives another try a
+/// chance.
+Awaitable<error_code> recover(Session session, const LockCore& core, QueueNode& queue_node, int& rounds_left) {
+  error_code error = queue_node.error();
+  if (error == Error::protocol_error) co_return error;  // the reply would be the same again
+  if (outcome_of(error) == Outcome::ambiguous) {
+    error = co_await queue_node.recover();
+    if (error == Error::no_node) error = {};  // the create was not applied
+  } else if (error == Error::no_node && --rounds_left > 0) {
+    const NodeOptions directories{mode_of_directories(core.naming())};
+    error = co_await create_path(session, core.path(), directories);
+    if (error == Error::no_node) error = {};  // an ancestor was deleted again: another round
+  } else if (is_retryable(error)) {
+    error = co_await pause_before_retry(session);
+  }
+  co_return error;
+}
+
+}  // namespace
+
+Awaitable<Result<Children>> enqueue(Session session, const LockCore& core, QueueNode& queue_node) {
+  const std::string& directory = core.path();
+  for (int rounds_left = max_rounds;;) {
+    queue_node.request();
+    auto [list_error, listed] = co_await session.async_get_children(directory, use_tuple);
+    if (queue_node.is_enqueued() && !list_error) co_return std::move(listed.names);
+    if (!queue_node.is_enqueued())
+      if (const error_code error = co_await recover(session, core, queue_node, rounds_left)) co_return error;
+    if (queue_node.is_enqueued()) co_return co_await list_children(session, directory);
+  }
+}
+
+namespace {
+
+/// What is known of the queue once this attempt's node is in it: the local waiter directly ahead, or else the whole
+/// list.
+struct Enqueued {
+  std::shared_ptr<LocalWaiter> ahead{};
+  Children children{};
+};
+
+/// The local waiter for which the new node has to wait; the node has no other predecessors than those of that waiter.
+/// Null: list the queue.
+///
+/// A reader does not wait for a reader, but for the writer for which that reader waits.
+std::shared_ptr<LocalWaiter> local_predecessor(const LockCore& core, const Session& session, LockKind kind,
+                                               const QueueNode& queue_node) {
+  const LocalQueue& local_queue = *core.local_queue();
+  const auto own = queue_node.sequence();
+  auto ahead = own ? local_queue.right_ahead(session, kind, *own, queue_node.asked_for()) : nullptr;
+  if (ahead && kind == LockKind::read && ahead->kind() == LockKind::read) ahead = ahead->waits_for();
+  return ahead;
+}
+
+/// As enqueue; but if the last node in the queue is the client's own, or soon will be, that node is probably directly
+/// ahead, and then nothing is listed.
+Awaitable<Result<Enqueued>> enqueue_behind_local(Session session, LockRequest request, QueueNode& queue_node) {
+  const std::string& directory = request.core.path();
+  const LocalQueue& local_queue = *request.core.local_queue();
+  Enqueued enqueued_behind;
+  if (request.try_once || !local_queue.leads(session, request.kind)) {
+    auto children = co_await enqueue(session, request.core, queue_node);
+    if (!children) co_return children.error();
+    enqueued_behind.children = std::move(*children);
+    co_return std::move(enqueued_behind);
+  }
+  for (int rounds_left = max_rounds; !queue_node.is_enqueued();) {
+    queue_node.request();
+    if (!co_await queue_node.answered()) {
+      enqueued_behind.ahead = local_predecessor(request.core, session, request.kind, queue_node);
+      if (enqueued_behind.ahead) co_return std::move(enqueued_behind);
+    } else if (const error_code error = co_await recover(session, request.core, queue_node, rounds_left)) {
+      co_return error;
+    }
+  }
+  auto children = co_await list_children(session, directory);
+  if (!children) co_return children.error();
+  enqueued_behind.children = std::move(*children);
+  co_return std::move(enqueued_behind);
+}
 
 enum class Wakeup { confirmed, hint };
 
@@ -54,9 +141,11 @@ bool may_leave_others(LockKind holder, LockKind behind) {
 /// all other clients wait behind both nodes, and both nodes are deleted with the same session.
 Awaitable<Result<Wakeup>> wait_turn(Session session, const LockCore& core, const QueuePosition& position, LockKind kind,
                                     std::shared_ptr<LocalWaiter> ahead, std::weak_ptr<LocalWaiter> own) {
-  bool decides = position.only_predecessor;
+  bool decides = position.only_predecessor;  // without a list: whether all that is ahead is known by other means
   if (ahead) {
-    if (const error_code ended = co_await LocalWaiter::wait_gone(ahead, session, std::move(own))) co_return ended;
+    if (const error_code ended = co_await LocalWaiter::wait_left_or_deleted(ahead, session, std::move(own)))
+      co_return ended;
+    // All that was ahead of a node with the lock was gone, but for those that it shares the lock with.
     decides = decides || (ahead->was_granted() && !may_leave_others(ahead->kind(), kind));
   } else {
     const auto gone = co_await wait_for(session, join_path(core.path(), position.predecessor));
@@ -73,7 +162,7 @@ bool is_leaving(const LockCore& core, const Session& session, LockKind kind, con
                 std::string_view predecessor) {
   const auto own = queue_node.sequence();
   const auto ahead = own ? core.local_queue()->right_ahead(session, kind, *own, queue_node.asked_for()) : nullptr;
-  return ahead && ahead->is_gone() && node_name(ahead->path()) == predecessor;
+  return ahead && ahead->has_left() && node_name(ahead->path()) == predecessor;
 }
 
 /// One attempt, on one session: if that session ends, the attempt fails with it.
@@ -101,12 +190,13 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::st
         co_return make_error_code(Error::timed_out);
       ahead = core.local_queue()->find(session, request.kind, position.predecessor_sequence, position.predecessor);
     }
-    const bool left_meanwhile = ahead && ahead->is_gone();  // while this node was being created
+    const bool left_meanwhile = ahead && ahead->has_left();  // while this node was being created
     request.told.waits(session, queue_node.node().path, ahead ? ahead->path() : position.predecessor);
     const auto woken = co_await wait_turn(session, core, position, request.kind, ahead, granted.local_waiter);
     if (!woken) co_return woken.error();
     if (*woken == Wakeup::confirmed) {
-      granted.is_unverified = true;
+      granted.verifier = ahead ? Granted::Verifier::handoff : Granted::Verifier::server;
+      // Where the list does not tell, `ahead` had the lock: its lease tells what its delete finds.
       if (left_meanwhile) ahead->add_pending_successor(granted.local_waiter);
       break;
     }

@@ -1,23 +1,46 @@
-// Waiting for a lock: an attempt's node in the wait queue until it is first.
+// Waiting for a lock: an attempt's node is created in the wait queue, and waits until it is first.
 #pragma once
 
-#include "enqueue.hpp"
+#include "lock_core.hpp"
+#include "queue_node.hpp"
 
 #include <zklock/client.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/session.hpp>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace zklock {
 
+using Children = std::vector<std::string>;
+
+/// The lock to wait for.
+struct LockRequest {
+  const detail::LockCore& core;
+  LockKind kind;
+  const detail::LockAttempt& told;
+  bool try_once;  ///< leave the queue at once if another node is ahead
+};
+
 /// What an attempt is granted.
 struct Granted {
+  /// What is to say that the node still exists, where the predecessor is gone and the server was not asked since.
+  enum class Verifier { none_needed, handoff, server };
+
   Session session{};
   CreateResult node{};
   std::shared_ptr<LocalWaiter> local_waiter{};
-  bool is_unverified = false;  ///< the predecessor is gone, but the server has not said that this node still exists
+  Verifier verifier = Verifier::none_needed;
 };
+
+/// Creates the attempt's node and lists the queue in one flight; creates the directory if it is missing, and finds the
+/// node again if a reply was lost.
+///
+/// The list may be old if the server is behind others, but is never older than the attempt's node, since the reply to
+/// its create is there: the list has all nodes ahead, and perhaps some that are gone by now.
+[[nodiscard]] Awaitable<Result<Children>> enqueue(Session session, const detail::LockCore& core, QueueNode& queue_node);
 
 /// Whether, after this error of an attempt, a new attempt at the end of the queue may succeed.
 [[nodiscard]] bool may_start_over(error_code error);

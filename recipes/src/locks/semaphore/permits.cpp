@@ -17,6 +17,7 @@
 
 namespace zklock {
 
+using detail::HeldLock;
 using detail::LeaseShare;
 using detail::LockAttempt;
 using detail::SemaphoreCore;
@@ -130,7 +131,9 @@ std::vector<Lease> to_leases(const SemaphoreCore& semaphore, const Session& sess
                              LockAttempt& told) {
   std::vector<Lease> leases;
   for (CreateResult& node : granted) {
-    auto held_lock = semaphore.leases()->hold(Owner::make(), LockKind::permit, session, std::move(node), told);
+    auto held_lock =
+        HeldLock::make(semaphore.leases(), Owner::make(), LockKind::permit, session, std::move(node), told);
+    semaphore.leases()->add(held_lock);
     told.granted(*held_lock);
     leases.emplace_back(std::make_shared<LeaseShare>(std::move(held_lock)));
   }
