@@ -1,13 +1,12 @@
 #include "doctor.hpp"
 
 #include "connection.hpp"
+#include "counted.hpp"
 #include "failure.hpp"
 #include "printable.hpp"
-#include "table.hpp"
 
 #include <algorithm>
 #include <iostream>
-#include <iterator>
 #include <thread>
 #include <utility>
 

@@ -1,7 +1,7 @@
 #include "findings.hpp"
 
+#include "counted.hpp"
 #include "duration.hpp"
-#include "table.hpp"
 
 #include <zklock/path.hpp>
 #include <zklock/recipes/locks/lock_node.hpp>

@@ -149,7 +149,8 @@ inline constexpr const char* top_about =
     "more than 500 requests a second and 2,000 watches.";
 
 inline constexpr const char* top_footer = R"(
-Keys: j k and arrows move, Enter opens the wait queue of a lock, Esc closes it, / searches, ? explains, q quits.
+Keys: j k and arrows move, Enter opens the wait queue of a lock, Esc closes it, / searches, b shows which client blocks
+which and what zklock doctor would find, ? explains, q quits.
 
 With --once, or where stdout or stdin is no terminal, it reads all once, prints a table, and ends. HELD is the age of
 the first holder's node, LONGEST that of the first waiter's.

@@ -1,5 +1,6 @@
 #include "board_diagnosis.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -14,7 +15,8 @@ constexpr std::chrono::seconds stuck_after{60};
 
 void BoardDiagnosis::examine(const LockBoard& board, LockBoard::Time now) {
   Survey survey = board.survey();
-  const auto passed = std::chrono::round<std::chrono::seconds>(now - before_at_);
+  // At least a second: the machine's clock may step back.
+  const auto passed = std::max(std::chrono::round<std::chrono::seconds>(now - before_at_), std::chrono::seconds{1});
   findings_ = find_all(before_, survey, {passed, stuck_after, now});
   if (findings_.size() > max_findings) findings_.resize(max_findings);
   std::vector<WaitQueue> queues;
@@ -24,6 +26,7 @@ void BoardDiagnosis::examine(const LockBoard& board, LockBoard::Time now) {
   tree_ = blocking_tree(queues, max_tree);
   before_ = std::move(survey);
   before_at_ = now;
+  calls_ = std::min(calls_ + 1, 2);
 }
 
 }  // namespace zklock::tools

@@ -15,6 +15,8 @@ namespace zklock::tools {
 class BoardDiagnosis {
  public:
   void examine(const LockBoard& board, LockBoard::Time now);
+  /// Whether examine() was called twice: before that, only what a single reading shows is found.
+  [[nodiscard]] bool is_compared() const noexcept { return calls_ > 1; }
 
   /// What zklock doctor would find, as of the last call; at most a hundred.
   [[nodiscard]] const std::vector<Finding>& findings() const noexcept { return findings_; }
@@ -22,6 +24,7 @@ class BoardDiagnosis {
   [[nodiscard]] const std::vector<Blocker>& tree() const noexcept { return tree_; }
 
  private:
+  int calls_ = 0;  // up to 2
   Survey before_;
   LockBoard::Time before_at_;
   std::vector<Finding> findings_;

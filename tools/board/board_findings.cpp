@@ -1,7 +1,5 @@
 #include "board_findings.hpp"
 
-#include <algorithm>
-#include <iterator>
 #include <string_view>
 #include <unordered_set>
 #include <utility>

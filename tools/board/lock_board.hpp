@@ -16,8 +16,9 @@
 
 namespace zklock::tools {
 
-/// What is shown of one lock at most: 50 waiters behind 16 holders, of whom more are not read, and as many events.
+/// So many holders and waiters of one lock are shown: 50 waiters behind 16 holders. More are not read.
 inline constexpr std::size_t max_places = 66;
+/// So many events of one lock are shown.
 inline constexpr std::size_t max_events = 60;
 
 /// The model behind `zklock dashboard`: it is fed with listings and with nodes' data, and gives the locks. Watches and

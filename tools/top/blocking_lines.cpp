@@ -7,7 +7,9 @@
 #include <zklock/path.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <utility>
 
 namespace zklock::tools {
 namespace {
@@ -29,18 +31,41 @@ std::string words_of(const Finding& each) {
          printable(each.what);
 }
 
+/// A heading and these lines; so many in all at most, the last of which then says how many are left out.
+void add_section(std::vector<ScreenLine>& screen, const char* heading, std::vector<ScreenLine> lines, int rows,
+                 int columns) {
+  const auto room = static_cast<std::size_t>(std::max(rows - 1, 1));
+  if (lines.size() > room) {
+    const std::size_t more = lines.size() - (room - 1);
+    lines.resize(room);
+    lines.back() = {fit("  and " + std::to_string(more) + " more", columns)};
+  }
+  screen.push_back({fit(heading, columns), Look::heading});
+  std::ranges::move(lines, std::back_inserter(screen));
+}
+
 }  // namespace
 
-std::vector<ScreenLine> blocking_lines(const TopView& view, int columns) {
+std::vector<ScreenLine> blocking_lines(const TopView& view, ScreenSize size) {
   const Look look = view.connected ? Look::plain : Look::faint;
-  std::vector<ScreenLine> lines{{fit("WHO BLOCKS WHOM", columns), Look::heading}};
-  for (const Blocker& each : view.blockers)
-    lines.push_back({fit(words_of(each, view), columns), each.seen_above ? Look::alarm : look});
-  if (view.blockers.empty()) lines.push_back({fit("  No client waits for another one.", columns), look});
-  lines.push_back({fit("FINDINGS", columns), Look::heading});
-  for (const Finding& each : view.findings)
-    lines.push_back({fit(words_of(each), columns), each.severity == Severity::problem ? Look::alarm : look});
-  if (view.findings.empty()) lines.push_back({fit("  No problem was found.", columns), look});
+  const auto line = [&](const std::string& text, Look its_look) {
+    return ScreenLine{fit(text, size.columns), its_look};
+  };
+  std::vector<ScreenLine> findings;
+  std::vector<ScreenLine> blockers;
+  if (view.diagnosis == nullptr || !view.diagnosis->is_compared()) {
+    findings.push_back(line("  Looking ...", look));
+  } else {
+    for (const Finding& each : view.diagnosis->findings())
+      findings.push_back(line(words_of(each), each.severity == Severity::problem ? Look::alarm : look));
+    if (findings.empty()) findings.push_back(line("  No problem was found.", look));
+    for (const Blocker& each : view.diagnosis->tree())
+      blockers.push_back(line(words_of(each, view), each.seen_above ? Look::alarm : look));
+    if (blockers.empty()) blockers.push_back(line("  No client waits for another one.", look));
+  }
+  std::vector<ScreenLine> lines;
+  add_section(lines, "FINDINGS", std::move(findings), size.rows / 3, size.columns);
+  add_section(lines, "WHO BLOCKS WHOM", std::move(blockers), size.rows - static_cast<int>(lines.size()), size.columns);
   return lines;
 }
 

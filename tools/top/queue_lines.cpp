@@ -1,9 +1,9 @@
 // The wait queue of one lock on the screen.
 #include "columns.hpp"
+#include "counted.hpp"
 #include "duration.hpp"
 #include "printable.hpp"
 #include "screen_lines.hpp"
-#include "table.hpp"
 
 #include <zklock/path.hpp>
 

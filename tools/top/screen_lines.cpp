@@ -1,9 +1,9 @@
 #include "screen_lines.hpp"
 
 #include "columns.hpp"
+#include "counted.hpp"
 #include "duration.hpp"
 #include "printable.hpp"
-#include "table.hpp"
 
 #include <algorithm>
 #include <utility>

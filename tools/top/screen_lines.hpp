@@ -23,8 +23,8 @@ namespace zklock::tools {
 [[nodiscard]] ScreenLine nothing_line(const TopView& view, bool is_filtered, int columns);
 /// The holders and the waiters of a lock, and what was seen of it before; so many lines at most.
 [[nodiscard]] std::vector<ScreenLine> queue_lines(const TopView& view, const std::string& lock, ScreenSize size);
-/// Which client blocks which, and what is wrong.
-[[nodiscard]] std::vector<ScreenLine> blocking_lines(const TopView& view, int columns);
+/// What is wrong, in a third of the lines, and which client blocks which, in the others.
+[[nodiscard]] std::vector<ScreenLine> blocking_lines(const TopView& view, ScreenSize size);
 [[nodiscard]] std::vector<ScreenLine> help_lines(int columns);
 /// The search, or the keys.
 [[nodiscard]] ScreenLine foot_line(bool is_typing, const std::string& filter, int columns);

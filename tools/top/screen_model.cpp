@@ -144,8 +144,7 @@ std::vector<ScreenLine> ScreenModel::draw(const TopView& view, ScreenSize size) 
     std::ranges::move(help_lines(size.columns), std::back_inserter(lines));
   } else if (has_blocking_) {
     lines.resize(2);
-    std::ranges::move(blocking_lines(view, size.columns), std::back_inserter(lines));
-    if (std::ssize(lines) > size.rows - 1) fill_to(size.rows - 1);
+    std::ranges::move(blocking_lines(view, {size.rows - 3, size.columns}), std::back_inserter(lines));
   } else if (!open_.empty()) {
     fill_to(3 + rows);
     std::ranges::move(queue_lines(view, open_, {body - rows, size.columns}), std::back_inserter(lines));

@@ -6,7 +6,6 @@
 
 #include <functional>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -43,11 +42,10 @@ struct TopView {
   const LockBoard& board;
   WallTime now{};
   bool connected = false;
-  WallTime contact{};                   ///< when something was read last; epoch: never
-  bool missing = false;                 ///< the base directory does not exist
-  std::string trouble{};                ///< why there is no ZooKeeper
-  std::span<const Blocker> blockers{};  ///< while ScreenModel::shows_blocking(), as the findings
-  std::span<const Finding> findings{};
+  WallTime contact{};                         ///< when something was read last; epoch: never
+  bool missing = false;                       ///< the base directory does not exist
+  std::string trouble{};                      ///< why there is no ZooKeeper
+  const BoardDiagnosis* diagnosis = nullptr;  ///< while ScreenModel::shows_blocking()
   /// Whether the lock is known as of now.
   std::function<bool(const std::string& lock)> is_watched = [](const std::string&) { return true; };
 };

@@ -217,8 +217,7 @@ class Top {
       look_at_all();
       diagnosis_.examine(feed().board(), view.now);
     }
-    view.blockers = diagnosis_.tree();
-    view.findings = diagnosis_.findings();
+    view.diagnosis = &diagnosis_;
     return view;
   }
 

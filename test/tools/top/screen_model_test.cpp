@@ -211,11 +211,12 @@ TEST_CASE_METHOD(Fixture, "Backspace takes a whole character of UTF-8") {
 
 TEST_CASE_METHOD(Fixture, "b shows which client blocks which and what is wrong, and again or Esc the locks") {
   BoardDiagnosis diagnosis;
-  diagnosis.examine(board, start - 2s);
-  diagnosis.examine(board, start);
-  view.blockers = diagnosis.tree();
-  view.findings = diagnosis.findings();
+  view.diagnosis = &diagnosis;
   press("b");
+  CHECK(says("Looking ..."));
+  diagnosis.examine(board, start - 2s);
+  CHECK(says("Looking ..."));
+  diagnosis.examine(board, start);
   CHECK(model.shows_blocking());
   INFO(text());
   CHECK(says("  three holds /locks/old, blocks 2"));
@@ -223,12 +224,19 @@ TEST_CASE_METHOD(Fixture, "b shows which client blocks which and what is wrong, 
   CHECK(says("  problem: stuck: /locks/old/"));
   CHECK_FALSE(says("HOLDER"));
   CHECK(draw({5, 80}).size() == 5);
+  std::string small;
+  for (const ScreenLine& line : draw({10, 80})) small += line.text;
+  CHECK(small.find("FINDINGS") != small.npos);
+  CHECK(small.find("  and 2 more") != small.npos);  // of five clients that block or wait
   press(Key::escape);
   CHECK_FALSE(model.shows_blocking());
   CHECK(says("HOLDER"));
   press("b");
-  view.blockers = {};
-  view.findings = {};
+  const LockBoard none;
+  BoardDiagnosis of_none;
+  of_none.examine(none, start - 2s);
+  of_none.examine(none, start);
+  view.diagnosis = &of_none;
   CHECK(says("No client waits for another one."));
   CHECK(says("No problem was found."));
   press("b");
