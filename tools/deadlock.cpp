@@ -15,7 +15,7 @@
 namespace zklock::tools {
 namespace {
 
-using QueueIndex = std::size_t;
+using Vertex = std::size_t;
 
 /// An edge goes from what stays to what must be released or granted first: from a waiting node to the nodes that block
 /// it, from a held node to its client, and from a client to the nodes by which it waits. There are about as many edges
@@ -23,9 +23,9 @@ using QueueIndex = std::size_t;
 struct Graph {
   std::vector<const LockParticipant*> nodes;  ///< null for a client
   std::vector<bool> held;
-  std::vector<std::vector<QueueIndex>> edges;
+  std::vector<std::vector<Vertex>> edges;
 
-  QueueIndex add(const LockParticipant* node, bool is_held) {
+  Vertex add(const LockParticipant* node, bool is_held) {
     nodes.push_back(node);
     held.push_back(is_held);
     edges.emplace_back();
@@ -35,16 +35,16 @@ struct Graph {
 
 /// For each node of the queue the nodes that block it: the first one, and all ahead back to a node that the remaining
 /// ones block.
-std::vector<std::vector<QueueIndex>> keepers(const WaitQueue& queue) {
-  std::vector<std::vector<QueueIndex>> result(queue.size());
-  std::vector<QueueIndex> readers;  // the readers since the last other node
-  std::optional<QueueIndex> last;   // the last node that is no reader
-  for (QueueIndex i = 0; i < queue.size(); ++i) {
+std::vector<std::vector<Vertex>> keepers(const WaitQueue& queue) {
+  std::vector<std::vector<Vertex>> result(queue.size());
+  std::vector<Vertex> readers;  // the readers since the last other node
+  std::optional<Vertex> last;   // the last node that is no reader
+  for (Vertex i = 0; i < queue.size(); ++i) {
     const bool reads = queue[i].kind == LockKind::read;
-    std::vector<QueueIndex> ahead = reads ? std::vector<QueueIndex>{} : readers;
+    std::vector<Vertex> ahead = reads ? std::vector<Vertex>{} : readers;
     if (last) ahead.push_back(*last);
     if (i > 0) ahead.push_back(0);
-    std::erase_if(ahead, [&](QueueIndex other) { return !blocks_waiters(queue[other], queue[i]); });
+    std::erase_if(ahead, [&](Vertex other) { return !blocks_waiters(queue[other], queue[i]); });
     result[i] = std::move(ahead);
     if (reads) {
       readers.push_back(i);
@@ -57,22 +57,22 @@ std::vector<std::vector<QueueIndex>> keepers(const WaitQueue& queue) {
 }
 
 void add_queue(Graph& graph, const WaitQueue& queue) {
-  const QueueIndex first = graph.nodes.size();
+  const Vertex first = graph.nodes.size();
   const std::vector<bool> granted = holders(queue);
   auto ahead = keepers(queue);
-  for (QueueIndex i = 0; i < queue.size(); ++i) {
-    std::erase_if(ahead[i], [&](QueueIndex other) { return queue[other].session_id == queue[i].session_id; });
-    const QueueIndex node = graph.add(&queue[i], granted[i]);
-    for (const QueueIndex other : ahead[i]) graph.edges[node].push_back(first + other);
+  for (Vertex i = 0; i < queue.size(); ++i) {
+    std::erase_if(ahead[i], [&](Vertex other) { return queue[other].session_id == queue[i].session_id; });
+    const Vertex node = graph.add(&queue[i], granted[i]);
+    for (const Vertex other : ahead[i]) graph.edges[node].push_back(first + other);
   }
 }
 
 Graph make_graph(const std::vector<WaitQueue>& queues) {
   Graph graph;
   for (const WaitQueue& queue : queues) add_queue(graph, queue);
-  std::map<std::int64_t, QueueIndex> clients;
-  const QueueIndex nodes = graph.nodes.size();
-  for (QueueIndex i = 0; i < nodes; ++i) {
+  std::map<std::int64_t, Vertex> clients;
+  const Vertex nodes = graph.nodes.size();
+  for (Vertex i = 0; i < nodes; ++i) {
     if (!has_session(*graph.nodes[i])) continue;
     const auto [client, is_new] = clients.try_emplace(graph.nodes[i]->session_id, graph.nodes.size());
     if (is_new) graph.add(nullptr, true);
@@ -84,11 +84,11 @@ Graph make_graph(const std::vector<WaitQueue>& queues) {
 
 /// The number of each vertex's strongly connected component: within a component every vertex can be reached from every
 /// other.
-std::vector<QueueIndex> components(const Graph& graph) {
+std::vector<Vertex> components(const Graph& graph) {
   boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> all(graph.nodes.size());
-  for (QueueIndex from = 0; from < graph.edges.size(); ++from)
-    for (const QueueIndex to : graph.edges[from]) boost::add_edge(from, to, all);
-  std::vector<QueueIndex> result(graph.nodes.size());
+  for (Vertex from = 0; from < graph.edges.size(); ++from)
+    for (const Vertex to : graph.edges[from]) boost::add_edge(from, to, all);
+  std::vector<Vertex> result(graph.nodes.size());
   if (!result.empty())
     boost::strong_components(all,
                              boost::make_iterator_property_map(result.begin(), boost::get(boost::vertex_index, all)));
@@ -96,28 +96,28 @@ std::vector<QueueIndex> components(const Graph& graph) {
 }
 
 /// The shortest way from `start` back to it, within its component; empty if there is none.
-std::vector<QueueIndex> way_back(const Graph& graph, const std::vector<QueueIndex>& component, QueueIndex start) {
-  std::map<QueueIndex, QueueIndex> from;
-  std::deque<QueueIndex> next{start};
+std::vector<Vertex> way_back(const Graph& graph, const std::vector<Vertex>& component, Vertex start) {
+  std::map<Vertex, Vertex> from;
+  std::deque<Vertex> next{start};
   for (; !next.empty(); next.pop_front())
-    for (const QueueIndex to : graph.edges[next.front()]) {
+    for (const Vertex to : graph.edges[next.front()]) {
       if (component[to] != component[start] || !from.emplace(to, next.front()).second) continue;
       if (to != start) {
         next.push_back(to);
         continue;
       }
-      std::vector<QueueIndex> way{start};
-      for (QueueIndex at = from.at(start); at != start; at = from.at(at)) way.push_back(at);
+      std::vector<Vertex> way{start};
+      for (Vertex at = from.at(start); at != start; at = from.at(at)) way.push_back(at);
       std::ranges::reverse(way.begin() + 1, way.end());
       return way;
     }
   return {};
 }
 
-Circle to_circle(const Graph& graph, std::vector<QueueIndex> way) {
-  std::erase_if(way, [&](QueueIndex place) { return graph.nodes[place] == nullptr; });
+Circle to_circle(const Graph& graph, std::vector<Vertex> way) {
+  std::erase_if(way, [&](Vertex place) { return graph.nodes[place] == nullptr; });
   Circle circle;
-  for (QueueIndex i = 0; i < way.size(); ++i)
+  for (Vertex i = 0; i < way.size(); ++i)
     if (!graph.held[way[i]]) circle.push_back({*graph.nodes[way[i]], *graph.nodes[way[(i + 1) % way.size()]]});
   return circle;
 }
@@ -126,12 +126,12 @@ Circle to_circle(const Graph& graph, std::vector<QueueIndex> way) {
 
 std::vector<Circle> find_deadlocks(const std::vector<WaitQueue>& queues) {
   const Graph graph = make_graph(queues);
-  const std::vector<QueueIndex> component = components(graph);
+  const std::vector<Vertex> component = components(graph);
   std::vector<Circle> circles;
-  std::set<QueueIndex> done;
-  for (QueueIndex i = 0; i < graph.nodes.size(); ++i) {
+  std::set<Vertex> done;
+  for (Vertex i = 0; i < graph.nodes.size(); ++i) {
     if (graph.nodes[i] == nullptr || !graph.held[i] || !done.insert(component[i]).second) continue;
-    const std::vector<QueueIndex> way = way_back(graph, component, i);
+    const std::vector<Vertex> way = way_back(graph, component, i);
     if (!way.empty()) circles.push_back(to_circle(graph, way));
   }
   return circles;

@@ -101,15 +101,16 @@ class Campaign {
  private:
   bool is_over(const Nemesis& nemesis, steady_clock::duration elapsed) {
     return elapsed >= options_.longest ||
-           (tally_.count() >= options_.acquisitions && nemesis.total() >= options_.faults);
+           (register_log_.count() >= options_.acquisitions && nemesis.total() >= options_.faults);
   }
 
   void print_progress(const Nemesis& nemesis, steady_clock::duration elapsed) {
     const auto counts = nemesis.counts();
     const auto count = [&](const char* kind) { return counts.contains(kind) ? counts.at(kind) : 0; };
     std::printf("%5.0f s  %lld acquisitions, %d faults (%d long pauses of clients, %d leaders killed)\n",
-                std::chrono::duration<double>{elapsed}.count(), static_cast<long long>(tally_.count()), nemesis.total(),
-                count("client_paused_beyond_timeout"), count("leader_killed") + count("majority_killed"));
+                std::chrono::duration<double>{elapsed}.count(), static_cast<long long>(register_log_.count()),
+                nemesis.total(), count("client_paused_beyond_timeout"),
+                count("leader_killed") + count("majority_killed"));
     std::fflush(stdout);
   }
 
@@ -118,7 +119,7 @@ class Campaign {
   Cluster cluster_{options_.servers};  // first: the others are to be in the same network
   test::Process register_{"/proc/self/exe", {"register", "--log", (options_.directory / "register").string()}};
   std::uint16_t port_ = static_cast<std::uint16_t>(std::stoi(register_.line()));
-  RegisterLog tally_{options_.directory / "register"};
+  RegisterLog register_log_{options_.directory / "register"};
   std::optional<Fleet> fleet_{};
 };
 

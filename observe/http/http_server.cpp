@@ -200,7 +200,7 @@ asio::awaitable<void> HttpServer::converse(Connection& connection) {
     WebRequest request = to_request(received);
     const bool wants_stream = request.path == stream_path && request.method == "GET";
     const bool wants_no_body = request.method == "HEAD";
-    if (wants_no_body) request.method = "GET";
+    if (wants_no_body) request.method = "GET";  // a stream of events is nothing without a body: the handler answers
     WebReply reply;
     std::unique_ptr<EventSource> source;
     if (wants_stream && streams_ >= limits_.streams)

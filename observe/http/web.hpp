@@ -12,7 +12,7 @@
 namespace zklock::web {
 
 struct WebRequest {
-  std::string method{};
+  std::string method{};                                        ///< of HEAD, "GET"
   std::string path{};                                          ///< without the query
   std::vector<std::pair<std::string, std::string>> headers{};  ///< names in lower case
   std::string body{};

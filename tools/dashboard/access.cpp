@@ -78,7 +78,7 @@ std::optional<WebReply> refuse(const AccessRules& rules, const WebRequest& reque
   const bool is_post = request.method == "POST";
   if (!is_post && request.method != "GET") {
     WebReply reply = plain_text(405, "GET and POST only");
-    reply.headers.emplace_back("Allow", "GET, POST");
+    reply.headers.emplace_back("Allow", "GET, HEAD, POST");
     return reply;
   }
   if (is_post && !is_own_post(request)) return plain_text(403, "not a request of the dashboard's own page");

@@ -33,55 +33,55 @@ struct ListenAddress {
 /// "127.0.0.1:8080", "[::1]:8080"
 ListenAddress parse_listen(const std::string& text) {
   const auto colon = text.rfind(':');
-  ListenAddress place;
+  ListenAddress address;
   std::string_view host = std::string_view{text}.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  place.host = host;
+  address.host = host;
   const char* end = text.data() + text.size();
   const auto parsed = colon == text.npos ? std::from_chars_result{end, std::errc::invalid_argument}
-                                         : std::from_chars(text.data() + colon + 1, end, place.port);
-  if (parsed.ec != std::errc{} || parsed.ptr != end || place.host.empty())
+                                         : std::from_chars(text.data() + colon + 1, end, address.port);
+  if (parsed.ec != std::errc{} || parsed.ptr != end || address.host.empty())
     throw Failure{status::usage, "--listen " + text + ": say ADDRESS:PORT, such as 127.0.0.1:8080"};
-  return place;
+  return address;
 }
 
-std::shared_ptr<HttpServer> open_server(const asio::any_io_executor& executor, const ListenAddress& place,
+std::shared_ptr<HttpServer> open_server(const asio::any_io_executor& executor, const ListenAddress& address,
                                         std::shared_ptr<WebHandler> handler) {
   try {
-    return std::make_shared<HttpServer>(executor, place.host, place.port, std::move(handler));
+    return std::make_shared<HttpServer>(executor, address.host, address.port, std::move(handler));
   } catch (const std::invalid_argument& error) {
-    throw Failure{status::usage, "--listen " + place.host + ": " + error.what()};
+    throw Failure{status::usage, "--listen " + address.host + ": " + error.what()};
   } catch (const boost::system::system_error& error) {
-    throw Failure{status::unavailable,
-                  "cannot listen on " + place.host + ":" + std::to_string(place.port) + ": " + error.code().message()};
+    throw Failure{status::unavailable, "cannot listen on " + address.host + ":" + std::to_string(address.port) + ": " +
+                                           error.code().message()};
   }
 }
 
 /// Loopback belongs to every user of the machine: what changes something needs a token there, too.
-std::string token_for(const DashboardOptions& options, const ListenAddress& place) {
+std::string token_for(const DashboardOptions& options, const ListenAddress& address) {
   if (!options.token_file.empty()) return read_token(options.token_file);
-  return options.allow_revoke || !is_loopback(place.host) ? make_token() : std::string{};
+  return options.allow_revoke || !is_loopback(address.host) ? make_token() : std::string{};
 }
 
 class Dashboard {
  public:
   Dashboard(asio::io_context& context, const DashboardOptions& options, const Connection& connection)
-      : place_{parse_listen(options.listen)},
+      : address_{parse_listen(options.listen)},
         client_{context.get_executor(), connection.config(std::chrono::seconds{10})},
         feed_{std::make_shared<BoardFeed>(context.get_executor(), client_, options.bases, budget_of(options))},
         board_{feed_, greeting_of(options, connection)},
-        pages_{std::make_shared<Pages>(pages_of(options, place_), board_, client_, *feed_)},
-        server_{open_server(context.get_executor(), place_, pages_)},
+        pages_{std::make_shared<Pages>(pages_of(options, address_), board_, client_, *feed_)},
+        server_{open_server(context.get_executor(), address_, pages_)},
         scraper_{make_scraper(context.get_executor(), options, board_)},
         timer_{context.get_executor()} {
     pages_->set_port(server_->port());
   }
 
   void start(const std::string& token) {
-    const bool is_six = place_.host.find(':') != std::string::npos;
-    std::cout << "http://" << (is_six ? "[" + place_.host + "]" : place_.host) << ":" << server_->port() << "/"
+    const bool is_six = address_.host.find(':') != std::string::npos;
+    std::cout << "http://" << (is_six ? "[" + address_.host + "]" : address_.host) << ":" << server_->port() << "/"
               << (token.empty() ? "" : "#token=" + token) << std::endl;
-    if (!is_loopback(place_.host)) say("there is no TLS: others on the network can read the page and its token");
+    if (!is_loopback(address_.host)) say("there is no TLS: others on the network can read the page and its token");
     feed_->start();
     server_->start();
     if (scraper_) scraper_->start();
@@ -116,9 +116,9 @@ class Dashboard {
     greeting.may_revoke = options.allow_revoke;
     return greeting;
   }
-  static PageOptions pages_of(const DashboardOptions& options, const ListenAddress& place) {
+  static PageOptions pages_of(const DashboardOptions& options, const ListenAddress& address) {
     PageOptions pages;
-    pages.access.listen_host = place.host;
+    pages.access.listen_host = address.host;
     pages.access.allowed_hosts = options.allowed_hosts;
     pages.access.token = options.token;
     pages.bases = options.bases;
@@ -143,7 +143,7 @@ class Dashboard {
     });
   }
 
-  ListenAddress place_;
+  ListenAddress address_;
   Client client_;
   std::shared_ptr<BoardFeed> feed_;
   LiveBoard board_;

@@ -64,7 +64,7 @@ class Pages final : public web::WebHandler {
       co_return web::plain_text(403, "the server does not know that host name: see ServerOptions::allowed_hosts");
     if (request.method != "GET") {
       web::WebReply reply = web::plain_text(405, "GET only");
-      reply.headers.emplace_back("Allow", "GET");
+      reply.headers.emplace_back("Allow", "GET, HEAD");
       co_return reply;
     }
     const std::string& path = request.path;

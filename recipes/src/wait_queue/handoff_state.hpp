@@ -10,8 +10,8 @@ enum class NodeFact {
   unknown,  ///< the reply was lost, or does not tell
   exists,   ///< it exists, or existed when its client deleted it
   missing,  ///< it does not exist
-  /// It may exist, but a node ahead of it was missing. The grant was inferred from the place behind that node, so the
-  /// lock is lost, whether this node exists or not.
+  /// It may exist, but a node ahead of it was missing. The grant was inferred from the queue position behind that node,
+  /// so the lock is lost, whether this node exists or not.
   unproven,
 };
 
@@ -39,8 +39,8 @@ enum class HandoffAction {
   ask_server,  ///< ask whether its node exists
 };
 
-/// The handoff to one local waiter. A value; each event gives the next one. A waiter that looks at the queue begins with
-/// a new one: what it was told before says nothing about the grant that follows.
+/// The handoff to one local waiter. A value; each event gives the next one. A waiter that looks at the queue begins
+/// with a new one: what it was told before says nothing about the grant that follows.
 struct Handoff {
   HandoffState state = HandoffState::not_taken;
   NodeFact fact = NodeFact::unknown;  // what was told, once the state is told

@@ -42,12 +42,12 @@ class LocalWaiter {
   /// Notes that its node was deleted, but not by this client: it is no predecessor any more, and the local waiters that
   /// waited for it list the queue again.
   void mark_deleted();
-  /// The caller sends its delete in this iteration of the executor if there is a link. Its local waiters wake in a later
-  /// iteration, so that the server receives their requests after the delete; without a link they list the queue.
+  /// The caller sends its delete in this iteration of the executor if there is a link. Its local waiters wake in a
+  /// later iteration, so that the server receives their requests after the delete; without a link they list the queue.
   void dequeue(const asio::any_io_executor& executor);
 
-  /// Waits on behalf of `waiter` until this local waiter has left the queue, or its node was deleted by others. Gives the error that
-  /// ended the session, if it has ended.
+  /// Waits on behalf of `waiter` until this local waiter has left the queue, or its node was deleted by others. Gives
+  /// the error that ended the session, if it has ended.
   [[nodiscard]] static Awaitable<error_code> wait_left_or_deleted(std::shared_ptr<LocalWaiter> self, Session session,
                                                                   std::weak_ptr<LocalWaiter> waiter);
 
@@ -67,8 +67,8 @@ class LocalWaiter {
   // ---- the handoff from it
 
   /// The local waiters that wait for this one, up to max_successors of them and max_bytes of paths; the others are told
-  /// nothing, and ask the server. The caller must soon tell() each of them. One that gives up meanwhile does no harm: its
-  /// delete goes out behind the check of its node.
+  /// nothing, and ask the server. The caller must soon tell() each of them. One that gives up meanwhile does no harm:
+  /// its delete goes out behind the check of its node.
   [[nodiscard]] std::vector<std::shared_ptr<LocalWaiter>> take_successors();
   /// `successor` was being created while this waiter left, so no transaction checks the successor's node. The delete of
   /// this waiter's node shows whether the successor is directly behind it, and that is what it is told.

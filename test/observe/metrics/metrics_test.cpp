@@ -193,7 +193,8 @@ TEST_CASE_METHOD(Fixture, "sessions, their ends and lost links are counted") {
   CHECK(scrape()["zklock_suspensions_total"] == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "the state of each client, the oldest contact and the least validity are shown") {
+TEST_CASE_METHOD(Fixture,
+                 "the state of each client, the oldest contact and the validity nearest to its end are shown") {
   CHECK(scrape().count("zklock_client_state") == 7);
   CHECK(scrape().sum("zklock_client_state") == 0);
   for (const std::string absent :

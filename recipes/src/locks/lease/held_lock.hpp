@@ -29,8 +29,8 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
  public:
   using Entered = ReentryCount::Entered;
 
-  /// `lock` is told once, when the owner has released all of its acquires. Keeps session validity ahead, and is notified
-  /// when that fails.
+  /// `lock` is told once, when the owner has released all of its acquires. The held lock keeps session validity ahead,
+  /// and is notified when that fails.
   [[nodiscard]] static std::shared_ptr<HeldLock> make(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind,
                                                       Session session, CreateResult node, const LockAttempt& attempt);
   /// For make() alone.

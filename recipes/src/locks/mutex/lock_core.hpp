@@ -31,7 +31,7 @@ namespace zklock::detail {
 /// object or a held lock does.
 ///
 /// Threads: the functions marked so, any; the others on the client's executor.
-class LockCore : public LockTarget, public std::enable_shared_from_this<LockCore> {
+class LockCore : public LockTarget {
  public:
   using LockTarget::LockTarget;
   /// Finds or makes that of the client, the path and the names; `path` is valid.

@@ -1,4 +1,5 @@
 #include "blocking_call.hpp"
+#include "fail_lock.hpp"
 #include "limits.hpp"
 
 #include <zklock/detail/existing.hpp>
@@ -95,7 +96,7 @@ std::optional<Lease> blocking_lock(const Registry& registry, Owner owner, std::s
                                    LockOptions options) {
   refuse_after_fork(existing(registry));
   const std::string path = registry->path_of(name);
-  const auto fail = [&](error_code error) { throw boost::system::system_error{error, "lock " + path}; };
+  const auto fail = [&](error_code error) { detail::fail_lock(error, path); };
   if (registry->client().blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock));
   const Limits of_a_try = limits_of(wait_policy_of(options), registry->client());
   auto outcome = detail::block_until<Lease>(

@@ -141,7 +141,7 @@ bool may_leave_others(LockKind holder, LockKind behind) {
 /// all other clients wait behind both nodes, and both nodes are deleted with the same session.
 Awaitable<Result<Wakeup>> wait_turn(Session session, const LockCore& core, const QueuePosition& position, LockKind kind,
                                     std::shared_ptr<LocalWaiter> ahead, std::weak_ptr<LocalWaiter> own) {
-  bool decides = position.only_predecessor;  // without a list: whether all that is ahead is known by other means
+  bool decides = position.only_predecessor;  // false without a list: then only a predecessor with the lock decides
   if (ahead) {
     if (const error_code ended = co_await LocalWaiter::wait_left_or_deleted(ahead, session, std::move(own)))
       co_return ended;
