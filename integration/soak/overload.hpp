@@ -12,8 +12,8 @@ struct OverloadOptions {
   int max_busy = 50;   // milliseconds of processor time
 };
 
-/// True: every operation has ended within its deadline, the I/O thread was never busy for longer than `max_busy`
-/// without a look at its sockets, and the session lives.
+/// True: every operation has ended within its deadline, the I/O thread was not busy for longer than `max_busy` without a
+/// look at its sockets in more than a quarter of the times between two cuts, and the session lives.
 [[nodiscard]] bool run_overload(const OverloadOptions& options);
 
 }  // namespace zklock::test
