@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -74,15 +75,18 @@ class AuditCheck {
   }
 
   void compare_with_metrics(int process, const Trail& trail) {
+    if (!is_complete(process) || trail.dropped > 0) return;
     std::int64_t recorded = 0;
     for (const auto& [node, ends] : trail.ends) recorded += static_cast<std::int64_t>(ends.size());
+    std::optional<std::int64_t> counted;
     for (const Record& each : evidence_.users)
-      if (each.event == Event::measured && each.reason == "ends_by_metrics" && each.process == process &&
-          each.number != recorded && trail.dropped == 0)
-        found_.push_back({"metrics count " + std::to_string(each.number) + " ends of grants, the audit log " +
-                              std::to_string(recorded),
-                          {},
-                          process});
+      if (each.event == Event::measured && each.reason == "ends_by_metrics" && each.process == process)
+        counted = each.number;
+    if (counted != recorded)
+      found_.push_back({"metrics count " + (counted ? std::to_string(*counted) : "no") +
+                            " ends of grants, the audit log " + std::to_string(recorded),
+                        {},
+                        process});
   }
 
   void check_grant(const Trail& trail, const std::vector<AuditRecord>& grants) {
@@ -131,6 +135,8 @@ class AuditCheck {
     const bool is_lost = ends->second.front().kind == Kind::lost;
     record.at = ends->second.front().at;
     if (hold.released_with == "ok" && is_lost) add("a loss was recorded of what its user has released", record);
+    const bool saw_loss = hold.lost_at != 0 && (hold.releasing_at == 0 || hold.lost_at < hold.releasing_at);
+    if (saw_loss && !is_lost) add("a release was recorded of what its user knew to be lost", record);
   }
 
   const Evidence& evidence_;

@@ -100,6 +100,14 @@ class Story {
                               .node = "/locks/mutex0/" + name});
     return *this;
   }
+  Story& ends_by_metrics(int process, std::int64_t ends) {
+    evidence.users.push_back({.at = micro(19),
+                              .event = Event::measured,
+                              .process = process,
+                              .number = ends,
+                              .reason = "ends_by_metrics"});
+    return *this;
+  }
   /// Builds the evidence anew, with all that the story has so far.
   Evidence& tell() {
     evidence = {.users = evidence.users, .visits = evidence.visits, .faults = evidence.faults, .audit = evidence.audit};
@@ -149,6 +157,7 @@ inline Story handed_off() {
   using Kind = AuditRecord::Kind;
   story.audit(10.1, Kind::granted, 1, 10, a).audit(13, Kind::released, 1, 10, a);
   story.audit(13.2, Kind::granted, 2, 12, b).audit(15, Kind::released, 2, 12, b);
+  story.ends_by_metrics(1, 1).ends_by_metrics(2, 1);
   return story;
 }
 
