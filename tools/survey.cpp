@@ -4,6 +4,7 @@
 #include "failure.hpp"
 
 #include <zklock/path.hpp>
+#include <zklock/recipe_kit/flight.hpp>
 
 #include <boost/asio/use_future.hpp>
 
@@ -17,9 +18,6 @@
 
 namespace zklock::tools {
 namespace {
-
-/// How many nodes are requested at once.
-constexpr std::size_t flight = 200;
 
 struct Children {
   error_code error;
@@ -77,7 +75,7 @@ class Walk {
   void fly() {
     const auto left = std::max<std::size_t>(bounds_.nodes - std::min(read_, bounds_.nodes), 1);
     std::vector<std::pair<Stop, std::future<ChildrenResult>>> listings;
-    for (; !next_.empty() && listings.size() < std::min(flight, left); next_.pop_front()) {
+    for (; !next_.empty() && listings.size() < std::min(max_flight, left); next_.pop_front()) {
       auto listing = client_.async_get_children(next_.front().path, asio::use_future);
       listings.emplace_back(std::move(next_.front()), std::move(listing));
     }
@@ -174,8 +172,8 @@ std::vector<WaitQueue> look_again(const ClientHandle& client, const std::vector<
   for (const LockDirectory& directory : directories)
     if (somebody_may_wait(directory)) waiting.push_back(&directory);
   std::vector<WaitQueue> result;
-  for (std::size_t first = 0; first < waiting.size(); first += flight) {
-    const auto size = std::min(flight, waiting.size() - first);
+  for (std::size_t first = 0; first < waiting.size(); first += max_flight) {
+    const auto size = std::min(max_flight, waiting.size() - first);
     std::vector<PendingQueues> pending;
     for (const LockDirectory* directory : std::span{waiting}.subspan(first, size))
       pending.emplace_back(client, directory->path, kinds_of(directory->queues));

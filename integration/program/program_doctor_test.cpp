@@ -77,6 +77,16 @@ TEST_CASE_METHOD(BesideProgram,
   CHECK(doctor().status == 0);  // one look cannot see whether anything moves
 }
 
+TEST_CASE_METHOD(BesideProgram, "zklock doctor counts the readers behind a writer, more than it reads at once") {
+  make("_c_a-__READ__0000000000", CreateMode::ephemeral);
+  make("_c_a-__WRIT__0000000001", CreateMode::ephemeral);
+  for (int i = 100; i < 350; ++i) make("_c_a-__READ__0000000" + std::to_string(i), CreateMode::ephemeral);
+  const ProgramOutcome outcome = doctor({"--wait", "1ms", "--stuck-after", "0"});
+  CHECK(outcome.says("problem: stuck: " + path + "/_c_a-__READ__0000000000"));
+  CHECK(outcome.says("251 waiters behind it"));
+  CHECK(outcome.says("1 lock in use, 252 nodes in wait queues"));
+}
+
 TEST_CASE_METHOD(BesideProgram,
                  "zklock doctor finds nodes that no session's end removes, and names that are no lock's") {
   make("_c_a-lock-0000000003", CreateMode::ephemeral);

@@ -2,26 +2,14 @@
 
 #include "unattended.hpp"
 
-#include <zklock/recipe_kit/async_event.hpp>
+#include <zklock/recipe_kit/flight.hpp>
 
 #include <algorithm>
+#include <cstddef>
 
 namespace zklock {
 
 namespace detail {
-
-namespace {
-
-/// The releases of one give_back that are under way.
-struct Releases {
-  Releases(const asio::any_io_executor& serial, std::size_t count) : all_done{serial}, left{count} {}
-
-  AsyncEvent all_done;
-  std::size_t left;
-  std::vector<error_code> outcomes = std::vector<error_code>(left);
-};
-
-}  // namespace
 
 MultiHold::MultiHold(std::shared_ptr<const LockSet> locks)
     : locks_{std::move(locks)}, leases_(locks_->order().size()) {}
@@ -45,19 +33,13 @@ LeaseState MultiHold::state() const noexcept {
 void MultiHold::add(Lease lease) { leases_[locks_->order()[acquired_++]] = std::move(lease); }
 
 Awaitable<error_code> MultiHold::give_back(std::shared_ptr<MultiHold> self) {
-  const auto serial = self->locks().client().get_executor();
-  const auto releases = std::make_shared<Releases>(serial, self->acquired_);
-  self->in_reverse([&, number = std::size_t{0}](Lease& lease) mutable {
-    lease.async_release(asio::bind_executor(serial, [self, releases, number](error_code error) {
-      releases->outcomes[number] = error;
-      if (--releases->left == 0) releases->all_done.happen();
-    }));
-    ++number;
-  });
-  const auto [cancelled] = co_await releases->all_done.wait();
-  if (releases->left > 0) co_return cancelled;
-  const auto failed = std::ranges::find_if(releases->outcomes, [](error_code error) { return error.failed(); });
-  co_return failed == releases->outcomes.end() ? error_code{} : *failed;
+  const Flight<> releases{self->locks().client().get_executor(), self->acquired_};
+  self->in_reverse(
+      [&, number = std::size_t{0}](Lease& lease) mutable { lease.async_release(releases.handler(number++, self)); });
+  if (const error_code cancelled = co_await releases.wait()) co_return cancelled;
+  for (const auto& [error] : releases.outcomes())
+    if (error) co_return error;
+  co_return error_code{};
 }
 
 asio::any_io_executor serial_executor(const MultiHold& holds) { return holds.locks().client().get_executor(); }

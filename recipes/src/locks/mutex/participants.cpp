@@ -3,9 +3,15 @@
 #include "queue_position.hpp"
 
 #include <zklock/path.hpp>
+#include <zklock/recipe_kit/flight.hpp>
 #include <zklock/recipe_kit/session_ops.hpp>
 #include <zklock/recipes/locks/lock_data.hpp>
 #include <zklock/recipes/locks/revocation.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
 
 namespace zklock {
 
@@ -32,12 +38,18 @@ LockParticipant to_participant(std::string path, const QueueEntry& place, const 
 Awaitable<Result<std::vector<LockParticipant>>> read_places(Session session, const std::string& directory,
                                                             std::vector<QueueEntry> places) {
   std::vector<LockParticipant> participants;
-  for (const QueueEntry& place : places) {
-    std::string path = join_path(directory, place.name);
-    auto [error, node] = co_await session.async_get_data(path, use_tuple);
-    if (error == Error::no_node) continue;
-    if (error) co_return error;
-    participants.push_back(to_participant(std::move(path), place, node));
+  for (std::size_t first = 0; first < places.size(); first += max_flight) {
+    const auto some = std::span{places}.subspan(first, std::min(max_flight, places.size() - first));
+    const Flight<DataResult> reads{session.get_executor(), some.size()};
+    for (std::size_t i = 0; i < some.size(); ++i)
+      session.async_get_data(join_path(directory, some[i].name), reads.handler(i));
+    if (const error_code cancelled = co_await reads.wait()) co_return cancelled;
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const auto& [error, node] = reads.outcomes()[i];
+      if (error == Error::no_node) continue;
+      if (error) co_return error;
+      participants.push_back(to_participant(join_path(directory, some[i].name), some[i], node));
+    }
   }
   co_return participants;
 }

@@ -15,7 +15,7 @@
 
 namespace zklock {
 
-/// Lists the wait queue that `line` belongs to: the nodes of one kind, or all.
+/// Lists the wait queue of the kind `queue`: the nodes of one kind, or all.
 [[nodiscard]] Awaitable<Result<std::vector<LockParticipant>>> list_participants(std::shared_ptr<detail::LockCore> lock,
                                                                                 LockKind queue,
                                                                                 std::optional<LockKind> only);
@@ -23,7 +23,7 @@ namespace zklock {
 /// The children of a directory; none if there is no directory.
 [[nodiscard]] Awaitable<Result<std::vector<std::string>>> list_if_any(Session session, std::string directory);
 
-/// Those of the places whose nodes still exist. `directory` must outlive the call.
+/// Those of the places whose nodes still exist, read in flights. `directory` must outlive the call.
 [[nodiscard]] Awaitable<Result<std::vector<LockParticipant>>> read_places(Session session, const std::string& directory,
                                                                           std::vector<QueueEntry> places);
 

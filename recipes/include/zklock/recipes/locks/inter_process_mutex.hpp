@@ -28,7 +28,7 @@ void refuse_after_fork(const ThreadLeases& lock);
 
 void start_acquire(std::shared_ptr<ThreadLeases> lock, LockKind kind, Owner owner, WaitPolicy wait,
                    Handler<Lease> handler);
-/// Lists the wait queue that `line` belongs to: the nodes of one kind, or all.
+/// Lists the wait queue of the kind `queue`: the nodes of one kind, or all.
 void start_participants(std::shared_ptr<ThreadLeases> lock, LockKind queue, std::optional<LockKind> only,
                         Handler<std::vector<LockParticipant>> handler);
 

@@ -1,0 +1,69 @@
+// What `zklock doctor` says of a wait queue that does not move.
+#include "findings.hpp"
+
+#include "support/catch.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace zklock;
+using namespace zklock::tools;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto reader = LockKind::read;
+constexpr auto writer = LockKind::write;
+constexpr auto mutex = LockKind::mutex;
+
+const std::chrono::system_clock::time_point start{};
+
+/// Nodes "/lock/<number>", numbered from 1 on.
+WaitQueue queue(const std::vector<LockKind>& kinds) {
+  WaitQueue result;
+  for (const LockKind kind : kinds) {
+    LockParticipant one;
+    one.kind = kind;
+    one.session_id = 0xa;
+    one.sequence = static_cast<std::int32_t>(result.size()) + 1;
+    one.node_path = "/lock/" + std::to_string(one.sequence);
+    one.since = start;
+    result.push_back(one);
+  }
+  return result;
+}
+
+std::vector<LockKind> with_readers(std::vector<LockKind> kinds, std::size_t readers) {
+  kinds.insert(kinds.end(), readers, reader);
+  return kinds;
+}
+
+}  // namespace
+
+TEST_CASE("doctor counts every waiter behind the holders of a wait queue that does not move") {
+  struct Case {
+    const char* title;
+    std::vector<LockKind> kinds;
+    std::string says;  ///< empty: no finding
+  };
+  const std::vector<Case> cases{
+      {"a mutex", {mutex, mutex, mutex}, "2 waiters behind it"},
+      {"a mutex without a waiter", {mutex}, ""},
+      {"readers alone", with_readers({}, 3'000), ""},
+      {"a reader and a writer", {reader, writer}, "1 waiter behind it"},
+      {"a reader, a writer and 3,000 readers", with_readers({reader, writer}, 3'000), "3001 waiters behind it"},
+      {"a writer and 3,000 readers", with_readers({writer}, 3'000), "3000 waiters behind it"},
+      {"two readers, a writer, a reader and a writer", {reader, reader, writer, reader, writer}, "3 waiters behind it"},
+  };
+  for (const Case& each : cases) {
+    CAPTURE(each.title);
+    const WaitQueue waiting = queue(each.kinds);
+    const Survey before{.directories = {{"/lock", {waiting}, {}, {}}}, .unreadable = {}, .cut_off = {}};
+    const Watched watched{.wait = 1s, .stuck_after = 10s, .now = start + 20s};
+    const auto found = find_stuck(before, {waiting}, watched);
+    REQUIRE(found.size() == (each.says.empty() ? 0 : 1));
+    if (found.empty()) continue;
+    CHECK(found.front().what.starts_with(each.says + ", the next for "));
+    CHECK(found.front().node == "/lock/1");
+  }
+}
