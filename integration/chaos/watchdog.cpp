@@ -1,8 +1,9 @@
 #include "watchdog.hpp"
 
+#include "support/processor.hpp"
+
 #include <boost/asio/post.hpp>
 
-#include <fstream>
 #include <memory>
 
 #include <poll.h>
@@ -11,18 +12,11 @@ namespace zklock::chaos {
 namespace {
 
 using namespace std::chrono_literals;
+using test::time_without_processor;
 
 constexpr auto period = 20ms;
 constexpr auto tolerance = 50ms;
 constexpr auto worth_a_line = 50ms;  // of more trust
-
-/// How long this thread has waited for a processor.
-std::chrono::nanoseconds time_without_processor() {
-  std::ifstream file{"/proc/thread-self/schedstat"};
-  std::int64_t ran = 0, waited = 0;
-  file >> ran >> waited;
-  return std::chrono::nanoseconds{waited};
-}
 
 }  // namespace
 

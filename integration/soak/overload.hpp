@@ -8,12 +8,14 @@ namespace zklock::test {
 struct OverloadOptions {
   int seconds = 120;
   std::size_t in_flight = 100'000;
-  int cut_every = 10;  // seconds
-  int max_busy = 50;   // milliseconds of processor time
+  int cut_every = 10;    // seconds
+  int max_busy = 50;     // milliseconds of processor time
+  int min_success = 90;  // percent
 };
 
-/// True: every operation has ended within its deadline, the I/O thread was not busy for longer than `max_busy` without a
-/// look at its sockets in more than a quarter of the times between two cuts, and the session lives.
+/// True: every operation has ended within its deadline, and so many of them without an error; the I/O thread was never
+/// busy for longer than `max_busy` without a look at its sockets, apart from what the machine stood still; and the session
+/// lives.
 [[nodiscard]] bool run_overload(const OverloadOptions& options);
 
 }  // namespace zklock::test

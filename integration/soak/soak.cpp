@@ -249,7 +249,9 @@ int main(int argc, char** argv) {
   zklock::test::start_without_thread_caches(argv);
   zklock::test::Options options;
   CLI::App app{"Load and faults for a while, and what has grown meanwhile."};
-  app.add_option("--seconds", options.seconds, "how long")->check(CLI::Range(5, 86'400))->capture_default_str();
+  const auto* seconds = app.add_option("--seconds", options.seconds, "how long; with --in-flight 120 unless told")
+                            ->check(CLI::Range(5, 86'400))
+                            ->capture_default_str();
   app.add_option("--seed", options.seed, "of what is done and harmed, in which order");
   app.add_option("--workers", options.workers, "threads with a client each")
       ->check(CLI::Range(1, 64))
@@ -262,9 +264,11 @@ int main(int argc, char** argv) {
   app.add_option("--cut-every", overload.cut_every, "seconds between two cuts then")->capture_default_str();
   app.add_option("--busy", overload.max_busy, "ms that the I/O thread may then work without a look at its sockets")
       ->capture_default_str();
+  app.add_option("--success", overload.min_success, "percent of the operations that have to end without an error then")
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   if (in_flight->count() > 0) {
-    overload.seconds = options.seconds;
+    if (seconds->count() > 0) overload.seconds = options.seconds;
     return zklock::test::run_overload(overload) ? 0 : 1;
   }
   std::printf("%d s, seed %llu\n", options.seconds, static_cast<unsigned long long>(options.seed));
