@@ -6,7 +6,9 @@
 #include <boost/asio/bind_executor.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -191,6 +193,91 @@ TEST_CASE("a client closed without a connection finds a server that comes back, 
   simulation.ensemble().accept_connections();
   run(600ms);  // the longest pause is a tenth of five seconds
   CHECK(simulation.ensemble().sessions().empty());
+}
+
+TEST_CASE("a client closed while it connects anew, its session ended by the servers, is closed at once") {
+  const bool answers = GENERATE(true, false);  // by a server that is silent, or none at all
+  Fixture fixture;
+  fixture.client();
+  fixture.run(1s);
+  fixture.make_node();
+  const std::int64_t ended = fixture.client().session().id();
+  fixture.ensemble.on_call([&](const FakeCall& call) {
+    const bool is_next = call.operation == "connect" && call.session == 0;
+    if (is_next && answers) asio::post(fixture.simulation.executor(), [&] { fixture.ensemble.hold_all_replies(); });
+    return is_next && !answers ? FakeFault::cut : FakeFault::none;
+  });
+  fixture.ensemble.expire(ended);
+  fixture.run(1s);
+  CHECK(fixture.client().state() == ConnectionState::lost);
+  CHECK_FALSE(fixture.node_is_there());
+  fixture.close();
+  fixture.run(0s);
+  CHECK(fixture.took == Clock::duration{0});
+  CHECK(fixture.client().state() == ConnectionState::closed);
+  fixture.ensemble.heal();
+  fixture.run(timeout + 5s);
+  CHECK(fixture.ensemble.sessions().empty());
+}
+
+TEST_CASE("a client whose credentials were refused is closed at once, and its session ends in time") {
+  Fixture fixture;
+  Client& refused = fixture.simulation.client("b", {.session_timeout = timeout, .auth = {{"nonsense", "x"}}});
+  fixture.run(1s);
+  CHECK(refused.state() == ConnectionState::lost);
+  CHECK(refused.session().state() == SessionState::auth_failed);
+  std::optional<Clock::duration> took;
+  refused.async_close(asio::bind_executor(fixture.simulation.executor(), [&, begun = Clock::now()](error_code error) {
+    CHECK_FALSE(error);
+    took = Clock::now() - begun;
+  }));
+  fixture.run(0s);
+  CHECK(took == Clock::duration{0});
+  CHECK(refused.state() == ConnectionState::closed);
+  fixture.run(timeout + 5s);
+  CHECK(fixture.ensemble.sessions().empty());
+}
+
+TEST_CASE("a client with several sessions closes all of them at the same time") {
+  const bool all_cut = GENERATE(false, true);
+  constexpr std::size_t count = 3;
+  Fixture fixture;
+  Client& client = fixture.simulation.client("b", {.session_timeout = timeout, .sessions = count});
+  fixture.run(1s);
+  REQUIRE(fixture.ensemble.sessions().size() == count);
+  for (int i = 0; i < 12; ++i)
+    client.async_create("/node" + std::to_string(i), "", CreateOptions{CreateMode::ephemeral},
+                        [](error_code, const CreateResult&) {});
+  fixture.run(1s);
+  std::set<std::int64_t> owners;
+  for (const FakeNode& node : fixture.ensemble.nodes())
+    if (node.stat.ephemeral_owner != 0) owners.insert(node.stat.ephemeral_owner);
+  REQUIRE(owners.size() == count);
+
+  const std::int64_t cut_off = *owners.begin();
+  fixture.ensemble.refuse_connections();
+  if (all_cut) {
+    fixture.ensemble.cut_all();
+  } else {
+    fixture.ensemble.cut(cut_off);
+  }
+  fixture.run(100ms);
+  std::optional<Clock::duration> took;
+  client.async_close(asio::bind_executor(fixture.simulation.executor(),
+                                         [&, begun = Clock::now()](error_code) { took = Clock::now() - begun; }));
+  fixture.run(100ms);
+  CHECK_FALSE(took);
+  CHECK(fixture.ensemble.sessions().size() == (all_cut ? count : 1));  // those with a link are told at once
+  const bool comes_back = GENERATE(false, true);
+  if (comes_back) fixture.ensemble.accept_connections();
+  fixture.run(longest);
+  REQUIRE(took);
+  CHECK(*took <= longest);
+  CHECK(client.state() == ConnectionState::closed);
+  CHECK(fixture.ensemble.sessions().empty() == comes_back);
+  fixture.ensemble.heal();
+  fixture.run(timeout + 5s);
+  CHECK(fixture.ensemble.sessions().empty());
 }
 
 TEST_CASE("an operation that is under way when its client is closed says whether it was sent") {
