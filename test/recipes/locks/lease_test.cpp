@@ -29,6 +29,25 @@ TEST_CASE("a lease is granted with at least a third of the timeout left, however
     });
 }
 
+TEST_CASE("slow servers grant a lease with less than a third of the timeout left, but never with none") {
+  struct Case {
+    std::chrono::milliseconds latency;  ///< one way
+    bool has_a_third;
+  };
+  for (const Case each : {Case{500ms, true}, Case{900ms, true}, Case{1'100ms, false}, Case{1'200ms, false}})
+    play([each](Simulation& simulation) -> asio::awaitable<void> {
+      CAPTURE(each.latency.count());
+      const InterProcessMutex mutex{simulation.client("a", config()), directory};
+      co_await pause(1s);
+      simulation.ensemble().set_latency(each.latency);
+      auto [error, lease] = co_await mutex.async_acquire(asio::as_tuple(asio::deferred));
+      CHECK_FALSE(error);
+      CHECK(lease.is_held());
+      CHECK((lease.valid_until() - Clock::now() >= timeout / 3) == each.has_a_third);
+      simulation.ensemble().set_latency(0ms);
+    });
+}
+
 TEST_CASE("a held lease is renewed, so that half of the timeout is always ahead") {
   play([](Simulation& simulation) -> asio::awaitable<void> {
     co_await pause(45s);  // the session is idle before

@@ -204,7 +204,7 @@ class ClientHandle : public ClientOperations {
 /// process.
 ///
 /// The destructor closes the client, which takes five seconds at most. It then waits for the handlers without an
-/// executor of their own that are still to run.
+/// executor of their own that are still to run. On a given executor it only begins to close; see close().
 class Client : public ClientHandle {
  public:
   /// Connects in the background. Throws boost::system::system_error: Error::invalid_connect_string, invalid_timeout,
