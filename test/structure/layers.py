@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks which file may include which, by the layers that CMake's zklock_part() declares. CMake sees to private headers:
-a part has only the folders of those it uses in its include path. This sees what CMake cannot.
+a part has only the folders of those it uses in its include path. This sees what CMake cannot, and reads the program,
+the observers and the tests, too.
 
 Usage: layers.py SOURCE_DIR    exit status 1, and a line for each include that points the wrong way
        layers.py --self-test   whether each kind of wrong include is found
@@ -21,7 +22,19 @@ PUBLIC = {
     "session": "session session_renewal watch recipe_kit/session_ops",
     "client": "client client_operations client_options recipe_kit/recipe_core recipe_kit/retry_loop",
 }
-LIBRARIES = ["zklock", "recipes", "observe/audit"]  # each may use those before it
+LIBRARIES = ["zklock", "recipes", "observe/audit", "observe/metrics"]  # each may use those before it
+# A public header of the recipes belongs to the part that implements it: the one that has the .cpp of its name. Here are
+# those that nothing implements; in a family that is one part, as the barriers are, they need not be listed.
+RECIPES = {
+    "wait_queue": "locks/lock_kind",
+    "locks_lease": "locks/lock_observer locks/with_lease",
+    "locks_mutex": "locks/blocking_lock locks/participant",
+    "locks_multi_lock": "locks/multi_lease",
+}
+PART_OF = {f"zklock/recipes/{name}.hpp": f"zklock_recipes_{part}" for part, names in RECIPES.items() for name in names.split()}
+# What stands on the libraries, and whose headers it may include in quotes beside its own.
+OUTER = {"observe/http": [], "observe/metrics": ["observe/http"], "tools": ["observe/http"]}
+OTHER = ["bench", "examples", "fuzz", "integration", "test"]
 LAYERS = ["values", "runtime", "driver", "session", "client"]
 LAYER_OF = {f"zklock/{name}.hpp": layer for layer, names in PUBLIC.items() for name in names.split()}
 
@@ -39,11 +52,15 @@ class House:
         self.libraries = {}
         self.wrong = []
         for library in LIBRARIES:
-            for name, of, folder, uses in PART.findall((self.root / library / "CMakeLists.txt").read_text()):
+            for name, of, folder, uses in PART.findall(self.text_of(library)):
                 self.folders[name] = self.root / library / folder
                 self.uses[name] = uses.split()
                 self.libraries[name] = of
         self.arrows = collections.defaultdict(set)  # from each file to those of ours that it includes
+
+    def text_of(self, library):
+        file = self.root / library / "CMakeLists.txt"
+        return file.read_text() if file.exists() else ""
 
     def below(self, part):
         """The part and all that it uses."""
@@ -66,8 +83,20 @@ class House:
         for library in LIBRARIES:
             for file in sorted((self.root / library / "include").rglob("*.hpp")):
                 self.check_public(library, file)
+        for folder, others in OUTER.items():
+            for file in self.sources(folder):
+                self.check_outer(folder, others, file)
+        for folder in OTHER:
+            for file in self.sources(folder):
+                self.check_path(file)
         self.check_circles()
         return self.wrong
+
+    def sources(self, folder):
+        """Those of a folder that the other checks do not read."""
+        for file in sorted((self.root / folder).rglob("*.?pp")):
+            if "include" not in file.relative_to(self.root).parts and file.parent not in self.folders.values():
+                yield file
 
     def check_names(self):
         seen = {}
@@ -105,6 +134,39 @@ class House:
                     self.arrows[file].add(self.folders[owner] / name)
             elif name.startswith("zklock/"):
                 self.check_public_include(file, self.layer_of_part(part), name)
+                self.check_family(file, part, name)
+
+    def part_of(self, name):
+        """The part of the recipes that a public header belongs to; None for other headers."""
+        if not name.startswith("zklock/recipes/"):
+            return None
+        family, stem = name.split("/")[2], pathlib.PurePath(name).stem
+        recipes = [part for part, of in self.libraries.items() if of == "zklock_recipes"]
+        implements = next((part for part in recipes if (self.folders[part] / f"{stem}.cpp").exists()), None)
+        whole = f"zklock_recipes_{family}" if f"zklock_recipes_{family}" in recipes else None
+        return implements or PART_OF.get(name) or whole
+
+    def check_family(self, file, part, name):
+        owner = self.part_of(name)
+        if owner and part in self.folders and self.libraries[part] == "zklock_recipes" and owner not in self.below(part):
+            self.complain(file, f"includes <{name}> of {owner}, which {part} does not use")
+
+    def check_outer(self, folder, others, file):
+        """Of a program, or a library that stands on ours: it includes public headers, and its own."""
+        own = [self.root / each for each in [folder, *others]]
+        for quote, name in self.includes(file):
+            if quote == '"' and not any(name == found.relative_to(base).as_posix() or found.as_posix().endswith("/" + name)
+                                        for base in own for found in base.rglob(pathlib.PurePath(name).name)):
+                self.complain(file, f'includes "{name}", which {folder} does not have')
+            elif name.startswith("zklock/") and self.public_file(name) is None:
+                self.complain(file, f"includes <{name}>, which does not exist")
+            elif "zklock/testing/" in name and folder != "tools":  # which has `zklock server`
+                self.complain(file, f"includes <{name}>: what is not a test does not test")
+
+    def check_path(self, file):
+        for _, name in INCLUDE.findall(file.read_text()):
+            if ".." in name:
+                self.complain(file, f"includes {name}: a path through '..'")
 
     def layer_of_part(self, part):
         """None: above the core."""
@@ -116,11 +178,16 @@ class House:
         if is_core and relative not in LAYER_OF:
             self.complain(file, "a public header whose layer this test does not know")
             return
+        part = self.part_of(relative)
+        if library == "recipes" and part is None:
+            self.complain(file, "a public header whose part this test does not know")
         for quote, name in self.includes(file):
             if quote == '"':
                 self.complain(file, f'includes "{name}": a public header includes no private one')
             elif name.startswith("zklock/"):
                 self.check_public_include(file, LAYER_OF[relative] if is_core else None, name)
+                if part:
+                    self.check_family(file, part, name)
 
     def check_public_include(self, file, layer, name):
         target = self.public_file(name)
@@ -165,7 +232,8 @@ def self_test():
                       for x, y in zip(LAYERS, [None, *LAYERS]))
     good = {
         "zklock/CMakeLists.txt": layers,
-        "recipes/CMakeLists.txt": "zklock_part(zklock_recipes_locks OF zklock_recipes IN src/locks SOURCES)",
+        "recipes/CMakeLists.txt": "zklock_part(zklock_recipes_support OF zklock_recipes IN src/support SOURCES)"
+            "zklock_part(zklock_recipes_locks OF zklock_recipes IN src/locks USES zklock_recipes_support SOURCES)",
         "zklock/include/zklock/error.hpp": "#include <string>",
         "zklock/include/zklock/session.hpp": "#include <zklock/error.hpp>",
         "zklock/include/zklock/client.hpp": "#include <zklock/session.hpp>",
@@ -174,7 +242,14 @@ def self_test():
         "zklock/src/session/session_core.hpp": '#include "driver.hpp"',
         "observe/audit/CMakeLists.txt": "zklock_part(zklock_audit_parts OF zklock_audit IN src SOURCES)",
         "observe/audit/include/zklock/audit/audit_log.hpp": "#include <zklock/recipes/locks/lease.hpp>",
-        "recipes/include/zklock/recipes/locks/lease.hpp": "#include <zklock/client.hpp>",
+        "observe/http/web.hpp": "",
+        "observe/metrics/src/books.cpp": '#include "web.hpp"',
+        "recipes/include/zklock/recipes/locks/lease.hpp": "#include <zklock/recipes/locks/lock_error.hpp>",
+        "recipes/include/zklock/recipes/locks/lock_error.hpp": "#include <zklock/client.hpp>",
+        "recipes/src/locks/held_lock.hpp": "",
+        "recipes/src/support/lock_error.cpp": "#include <zklock/recipes/locks/lock_error.hpp>",
+        "tools/board/board.hpp": '#include "web.hpp"',
+        "tools/ls.cpp": '#include "board/board.hpp"\n#include <zklock/recipes/locks/lease.hpp>',
         "recipes/src/locks/lease.cpp": "#include <zklock/recipes/locks/lease.hpp>",
     }
     bad = {
@@ -190,6 +265,19 @@ def self_test():
         "two headers of one name": ("zklock/src/client/driver.hpp", ""),
         "a public header of no layer": ("zklock/include/zklock/news.hpp", ""),
         "a circle": ("zklock/src/driver/driver.hpp", '#include "driver.hpp"'),
+        "a family's public header, from what families share":
+            ("recipes/src/support/lock_error.cpp", "#include <zklock/recipes/locks/lease.hpp>"),
+        "a family's public header, from a public header of what families share":
+            ("recipes/include/zklock/recipes/locks/lock_error.hpp", "#include <zklock/recipes/locks/lease.hpp>"),
+        "a public header of no part": ("recipes/include/zklock/recipes/news/news.hpp", ""),
+        "a private header of the recipes, from the program": ("tools/ls.cpp", '#include "held_lock.hpp"'),
+        "a header of the program, from an observer": ("observe/metrics/src/books.cpp", '#include "board.hpp"'),
+        "the metrics, from what they use": ("observe/http/web.hpp", '#include "books.hpp"'),
+        "a public header that is not there, from the program": ("tools/ls.cpp", "#include <zklock/news.hpp>"),
+        "the C client, from the program": ("tools/ls.cpp", "#include <zookeeper/zookeeper.h>"),
+        "an observer, testing": ("observe/metrics/src/books.cpp", "#include <zklock/testing/fake.hpp>"),
+        "a path through .. in a test": ("test/locks/lease_test.cpp", '#include "../../recipes/src/locks/held_lock.hpp"'),
+        "a path through .. in an integration test": ("integration/x_test.cpp", '#include "../test/support/catch.hpp"'),
         "the library, testing": ("recipes/src/locks/lease.cpp", "#include <zklock/testing/fake.hpp>"),
     }
     with tempfile.TemporaryDirectory() as directory:
