@@ -119,3 +119,35 @@ TEST_CASE("the time limit of a server doubles after each round in which all serv
   handshake.on_connected();
   CHECK(handshake.limit(timeout, 5) == 600ms);
 }
+
+TEST_CASE("attempts to connect pause after each failure, and not so long when the driver closes") {
+  constexpr auto timeout = 60s;
+  constexpr auto other = ConnectAttempts::Failure::other;
+  const Clock::time_point now = Clock::now();
+  ConnectAttempts attempts{0ms};
+  const auto pause = [&] { return attempts.not_before() - now; };
+  CHECK_FALSE(attempts.is_under_way());
+  CHECK(pause() < 0s);
+  attempts.begin(now);
+  CHECK(attempts.is_under_way());
+  CHECK(attempts.overdue_at(timeout, 1) == now + 30s);
+  CHECK(attempts.overdue_at(timeout, 3) == now + 10s);
+  attempts.end();
+  CHECK(attempts.since() == ConnectAttempts::never);
+  for (int i = 0; i < 30; ++i) attempts.on_failure(other, 1, timeout, now, 0);
+  CHECK(pause() == 3s);  // half of a tenth of the timeout
+  SECTION("a connection begins anew") {
+    attempts.on_connected();
+    CHECK(pause() < 0s);
+    attempts.on_failure(other, 1, timeout, now, 0);
+    CHECK(pause() == 1ms);
+  }
+  SECTION("closing begins anew, with five seconds for all of it") {
+    attempts.hurry(now);
+    CHECK(pause() == 0s);
+    attempts.begin(now);
+    CHECK(attempts.overdue_at(timeout, 1) == now + 2500ms);
+    for (int i = 0; i < 30; ++i) attempts.on_failure(other, 1, timeout, now, 0);
+    CHECK(pause() == 250ms);
+  }
+}

@@ -132,7 +132,7 @@ void CClientDriver::abandon() {
   readiness_.shut_down();  // or the destructor waits for the server [F124]
   stop();
   close_limit_.cancel();
-  while (!inbox_.empty()) deliver();
+  while (replies_.has_replies()) deliver();
   when_closed_.clear();
 }
 
@@ -164,17 +164,16 @@ void CClientDriver::on_handle_closed() {
   closing_ = Closing::looking;
   stopped_ = false;
   link_ = LinkState::disconnected;
-  connecting_since_ = Clock::time_point::max();
+  attempts_.end();
   armed_state_ = 0;
-  back_off(HandshakeLimit::Failure::other);
+  back_off(ConnectAttempts::Failure::other);
   wake();
 }
 
 /// Sets a limit for the close: no back-off, and no handshake with one server, may take all of it.
 void CClientDriver::hurry() {
-  if (hurries()) return;
-  failures_ = 0;
-  not_before_ = {};
+  if (close_by_ != Clock::time_point::max()) return;
+  attempts_.hurry(Clock::now());
   close_by_ = Clock::now() + zklock::close_limit;
   close_limit_.expires_at(close_by_);
   close_limit_.async_wait([weak = weak_from_this()](error_code error) {
@@ -191,7 +190,7 @@ void CClientDriver::cut_short() {
 void CClientDriver::finish() {
   closing_ = Closing::done;
   close_limit_.cancel();
-  if (!inbox_.empty())  // the ended requests first
+  if (replies_.has_replies())  // the ended requests first
     return asio::post(executor_, [self = shared_from_this()] {
       self->deliver();
       self->finish();

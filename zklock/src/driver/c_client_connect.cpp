@@ -66,7 +66,7 @@ std::string CClientDriver::connected_server() const {
 
 /// An attempt at a server that is also in the new list need not be given up.
 bool CClientDriver::tries_listed_server() const {
-  return connecting() && std::ranges::find(options_.servers, current_server()) != options_.servers.end();
+  return attempts_.is_under_way() && std::ranges::find(options_.servers, current_server()) != options_.servers.end();
 }
 
 /// "address:port" of the server that is being tried. The library writes it into a buffer that all its handles share.
@@ -86,19 +86,14 @@ void CClientDriver::move_to_new_servers() {
   zoo_set_servers(handle_, joined(addresses_).c_str());
 }
 
-void CClientDriver::back_off(HandshakeLimit::Failure failure) {
+void CClientDriver::back_off(ConnectAttempts::Failure failure) {
   readiness_.disarm();
-  handshake_.on_failure(failure, addresses_.size());
-  const Clock::duration jitter = hurries() ? 0ms : options_.reconnect_jitter;
-  not_before_ = Clock::now() + wait_to_connect(++failures_, jitter, time_to_connect(), random_bits());
+  attempts_.on_failure(failure, addresses_.size(), session_timeout_, Clock::now(), random_bits());
 }
 
-/// The time of which back-off and handshake limits are fractions.
-Clock::duration CClientDriver::time_to_connect() const {
-  return hurries() ? std::min<Clock::duration>(session_timeout_, close_limit) : session_timeout_;
+Clock::time_point CClientDriver::connect_overdue_at() const noexcept {
+  return attempts_.overdue_at(session_timeout_, addresses_.size());
 }
-
-Clock::duration CClientDriver::connect_limit() const { return handshake_.limit(time_to_connect(), addresses_.size()); }
 
 /// The message that follows when the driver gives up a handshake is not a cause, and neither is that of a back-off.
 void CClientDriver::note_trouble(std::string_view cause) {
@@ -108,13 +103,13 @@ void CClientDriver::note_trouble(std::string_view cause) {
 }
 
 bool CClientDriver::connect_is_overdue() {
-  if (!connecting() || Clock::now() < connecting_since_ + connect_limit()) return false;
+  if (!attempts_.is_under_way() || Clock::now() < connect_overdue_at()) return false;
   if (options_.logger)
     options_.logger->warn("zklock: session={:#x} a server did not finish the handshake in time, trying the next",
                           static_cast<std::uint64_t>(credentials_.id));
   note_trouble("it took the connection, but is silent; is it a ZooKeeper server?");
   gave_up_handshake_ = true;
-  connecting_since_ = Clock::time_point::max();
+  attempts_.end();
   readiness_.shut_down();
   return readiness_.armed();
 }

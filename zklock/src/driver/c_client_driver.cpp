@@ -21,7 +21,7 @@ thread_local CClientDriver* CClientDriver::current_ = nullptr;
 namespace {
 
 constexpr int packets_per_iteration = 64;
-constexpr std::size_t events_per_iteration = 64;
+constexpr std::size_t replies_per_iteration = 64;
 
 }  // namespace
 
@@ -32,6 +32,7 @@ CClientDriver::CClientDriver(asio::any_io_executor executor, DriverOptions optio
       watches_{options_.max_buffer / 2},
       readiness_{executor, [this](int bits) { ready(bits); }},
       timer_{executor},
+      attempts_{options_.reconnect_jitter},
       close_limit_{executor} {}
 
 CClientDriver::~CClientDriver() {
@@ -61,7 +62,7 @@ void CClientDriver::wake() {
   });
 }
 
-void CClientDriver::ready(int bits, HandshakeLimit::Failure failure) {
+void CClientDriver::ready(int bits, ConnectAttempts::Failure failure) {
   if (stopped_) return;
   const auto self = shared_from_this();
   const int rc = process(bits);
@@ -78,12 +79,9 @@ int CClientDriver::process(int bits) {
   int rc = ZOK;
   int packets = 0;
   do {
-    const bool ping_reply = !pings_.empty() && at_ping_reply();
+    const bool ping_reply = liveness_.awaits_ping_reply() && at_ping_reply();
     rc = zookeeper_process(handle_, bits);
-    if (rc == ZOK && ping_reply) {
-      ack_.add(pings_.front());
-      pings_.pop_front();
-    }
+    if (rc == ZOK && ping_reply) liveness_.on_ping_reply();
     bits = readable;  // each call reads one packet at most
   } while (rc == ZOK && ++packets < packets_per_iteration);
   return rc;
@@ -98,16 +96,16 @@ bool CClientDriver::at_ping_reply() const {
 void CClientDriver::iterate() {
   readiness_.uncork();
   if (stopped_) return;
-  if (Clock::now() < not_before_) return schedule(not_before_);
+  if (const auto not_before = attempts_.not_before(); Clock::now() < not_before) return schedule(not_before);
   if (!handle_) open();
   if (!handle_) {
     if (options_.logger)
       options_.logger->error("zklock: session={:#x} the ZooKeeper client cannot be set up: errno {}",
                              static_cast<std::uint64_t>(credentials_.id), errno);
-    back_off(HandshakeLimit::Failure::other);
-    return schedule(not_before_);
+    back_off(ConnectAttempts::Failure::other);
+    return schedule(attempts_.not_before());
   }
-  if (connect_is_overdue()) return ready(readable | writable, HandshakeLimit::Failure::overdue);
+  if (connect_is_overdue()) return ready(readable | writable, ConnectAttempts::Failure::overdue);
   if (servers_changed_ && !connected() && !tries_listed_server()) move_to_new_servers();
 
   int socket = -1;
@@ -117,8 +115,8 @@ void CClientDriver::iterate() {
   observe();
   if (stopped_) return;
   if (rc != ZOK) {  // the outputs are undefined [F121]
-    back_off(HandshakeLimit::Failure::other);
-    schedule(not_before_);
+    back_off(ConnectAttempts::Failure::other);
+    schedule(attempts_.not_before());
   } else {
     const int state = zoo_state(handle_);
     // A new socket passes through other states, and a call of zookeeper_interest, before the state is CONNECTED again.
@@ -129,15 +127,15 @@ void CClientDriver::iterate() {
     } else {
       readiness_.arm(socket, interest, unchanged);
     }
-    schedule(connecting() ? std::min(due, connecting_since_ + connect_limit()) : due);
+    schedule(attempts_.is_under_way() ? std::min(due, connect_overdue_at()) : due);
   }
-  if (!inbox_.empty() || !states_.empty()) wake();  // callbacks ran inside zookeeper_interest
+  if (!replies_.is_empty()) wake();  // callbacks ran inside zookeeper_interest
   stay_awake();
 }
 
 /// An executor that has work to do checks its sockets without waiting.
 void CClientDriver::stay_awake() {
-  if (awake_ || requests_.size() == 0 || Clock::now() >= last_sent_ + options_.busy_poll) return;
+  if (awake_ || requests_.size() == 0 || Clock::now() >= liveness_.last_sent() + options_.busy_poll) return;
   awake_ = true;
   asio::post(executor_, [self = shared_from_this()] {
     self->awake_ = false;
@@ -151,10 +149,7 @@ int CClientDriver::ask_interest(int& socket, int& interest, Clock::time_point& d
   timeval wait{0, 0};
   const auto now = Clock::now();
   const bool idle = requests_.size() == 0 && removals_.size() == 0;
-  if (idle && connected() && now - last_sent_ >= session_timeout_ / 3 - 2ms) {
-    pings_.push_back(now);
-    note_sent(now);
-  }
+  if (idle && connected() && now - liveness_.last_sent() >= session_timeout_ / 3 - 2ms) liveness_.on_ping(now);
   const CallScope scope{this};
   const int rc = zookeeper_interest(handle_, &socket, &interest, &wait);
   due = Clock::now() + std::chrono::seconds{wait.tv_sec} + std::chrono::microseconds{wait.tv_usec};
@@ -166,25 +161,23 @@ void CClientDriver::observe() {
   if (stopped_ || !handle_) return;
   const int state = zoo_state(handle_);
   if (is_unrecoverable(handle_)) return on_terminated(state);
-  const auto handshake_began = connecting_since_;
+  const auto handshake_began = attempts_.since();
   if (state != ZOO_CONNECTING_STATE && state != ZOO_ASSOCIATING_STATE) {
-    connecting_since_ = Clock::time_point::max();
-  } else if (!connecting()) {
-    connecting_since_ = Clock::now();
+    attempts_.end();
+  } else if (!attempts_.is_under_way()) {
+    attempts_.begin(Clock::now());
   }
   const LinkState link = state == ZOO_CONNECTED_STATE  ? LinkState::connected
                          : state == ZOO_READONLY_STATE ? LinkState::read_only
                                                        : LinkState::disconnected;
   if (link == link_) return;
   link_ = link;
-  states_.push_back(link);
-  pings_.clear();
+  replies_.add_state(link);
+  liveness_.on_link_change();
   if (link != LinkState::connected) return;
-  note_sent(Clock::now());
-  if (handshake_began != Clock::time_point::max()) ack_.add_handshake(handshake_began);
-  failures_ = 0;
-  handshake_.on_connected();
-  not_before_ = {};
+  liveness_.on_sent(Clock::now());
+  if (handshake_began != ConnectAttempts::never) liveness_.on_handshake(handshake_began);
+  attempts_.on_connected();
   const clientid_t* id = zoo_client_id(handle_);
   credentials_.id = id->client_id;
   std::copy(std::begin(id->passwd), std::end(id->passwd), credentials_.password.begin());
@@ -192,45 +185,17 @@ void CClientDriver::observe() {
   if (closing_ == Closing::looking) close_handle(CloseMode::graceful);
 }
 
-/// Delivers what the callbacks have queued. An iteration follows, so requests made in here need no wake. If a handler
-/// throws, a wake replaces that iteration.
+/// Delivers what the callbacks have queued. An iteration follows, or a wake replaces it.
 void CClientDriver::deliver() {
-  struct Guard {
-    CClientDriver& driver;
-    bool done = false;
-    ~Guard() {
-      driver.delivering_ = false;
-      if (!done) driver.wake();
-    }
-  } guard{*this};
-  delivering_ = true;
-  const auto listener = listener_.lock();
-  if (const ServerAck ack = std::exchange(ack_, {}); listener && !ack.is_empty()) listener->on_server_ack(ack);
-  while (!states_.empty()) {
-    const LinkState state = states_.front();
-    states_.pop_front();
-    if (listener) listener->on_link_state(state);
-  }
-  // The rest, and what is queued meanwhile, waits for the next iteration: neither a handler nor many events can block
-  // it.
-  for (std::size_t left = std::min(inbox_.size(), events_per_iteration); left > 0 && !inbox_.empty(); --left) {
-    Event event = std::move(inbox_.front());
-    inbox_.pop_front();
-    if (event.sink) {
-      event.sink->on_reply(event.reply);
-    } else {
-      event.watch->on_watch_event(event.reply.error, event.type);
-    }
-  }
-  if (!inbox_.empty()) wake();
-  drop_unused_watches();
-  guard.done = true;
+  replies_.deliver(
+      listener_.lock(), liveness_.take_ack(), replies_per_iteration, [this] { wake(); },
+      [this] { drop_unused_watches(); });
 }
 
 /// The session is over: the library does nothing more with this handle (docs/driver.md 4.6).
 void CClientDriver::on_terminated(int rc) {
   const bool refused = rc == ZOO_AUTH_FAILED_STATE;
-  states_.push_back(refused ? LinkState::auth_failed : LinkState::expired);
+  replies_.add_state(refused ? LinkState::auth_failed : LinkState::expired);
   if (!end_) end(make_error_code(refused ? Error::auth_failed : Error::session_expired));
   stop();
   wake();

@@ -5,13 +5,13 @@
 
 #include "connect_policy.hpp"
 #include "driver.hpp"
+#include "liveness.hpp"
 #include "log_limit.hpp"
 #include "readiness.hpp"
+#include "reply_queue.hpp"
 #include "slot_map.hpp"
 #include "watch_table.hpp"
 
-#include <algorithm>
-#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -48,12 +48,6 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
     Clock::time_point sent{};
     std::shared_ptr<MultiCall> multi{};
   };
-  struct Event {  // a reply if `sink` is there, else a watch event
-    std::shared_ptr<ReplySink> sink;
-    Reply reply;
-    std::shared_ptr<WatchSink> watch;
-    WatchEventType type{};
-  };
   struct Callbacks;  // the library's callbacks
   struct Farewell;   // shared with the thread that closes
   class CallScope;   // around each call into the library
@@ -84,7 +78,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   // the loop (c_client_driver.cpp), the handle and its servers (c_client_connect.cpp)
   void open();
   void wake();
-  void ready(int bits, HandshakeLimit::Failure failure = HandshakeLimit::Failure::other);
+  void ready(int bits, ConnectAttempts::Failure failure = ConnectAttempts::Failure::other);
   int process(int bits);
   [[nodiscard]] bool at_ping_reply() const;
   void iterate();
@@ -97,18 +91,14 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   void observe();
   void deliver();
   void on_terminated(int rc);
-  void back_off(HandshakeLimit::Failure failure);
+  void back_off(ConnectAttempts::Failure failure);
   bool connect_is_overdue();
   void note_trouble(std::string_view cause);
-  [[nodiscard]] bool hurries() const noexcept { return close_by_ != Clock::time_point::max(); }
-  [[nodiscard]] Clock::duration time_to_connect() const;
-  [[nodiscard]] Clock::duration connect_limit() const;
+  [[nodiscard]] Clock::time_point connect_overdue_at() const noexcept;
   void schedule(Clock::time_point due);
   void stay_awake();
   void on_timer();
   [[nodiscard]] bool connected() const;
-  [[nodiscard]] bool connecting() const noexcept { return connecting_since_ != Clock::time_point::max(); }
-  void note_sent(Clock::time_point when) noexcept { last_sent_ = when; }
 
   static thread_local CClientDriver* current_;
 
@@ -126,8 +116,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   std::vector<std::shared_ptr<MultiCall>> unanswered_multis_;  // the library writes into them until it is closed
   WatchTable watches_;
   std::vector<WatchTable::Id> unused_watches_;
-  std::deque<Event> inbox_;
-  std::deque<LinkState> states_;
+  ReplyQueue replies_;
   LinkState link_ = LinkState::disconnected;
   LogLimit log_limit_;
   std::vector<std::string> log_lines_;  // the library's, written after its call has returned
@@ -137,20 +126,12 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   Timer timer_;
   Clock::time_point timer_at_ = Clock::time_point::max();
   Clock::time_point due_ = Clock::time_point::max();
-  Clock::time_point not_before_{};  // the back-off: no connection attempt before this time
-  Clock::time_point connecting_since_ = Clock::time_point::max();
-  int failures_ = 0;
+  ConnectAttempts attempts_;
   bool gave_up_handshake_ = false;
-  HandshakeLimit handshake_;
-
-  // When the last request was sent that the server has certainly received.
-  Clock::time_point last_sent_{};
-  std::deque<Clock::time_point> pings_;  // under way: the earliest time at which each was sent
-  ServerAck ack_;                        // not reported yet
+  Liveness liveness_;
 
   bool woken_ = false;
   bool awake_ = false;
-  bool delivering_ = false;
   error_code end_{};      // no more requests: they complete with this error
   bool stopped_ = false;  // no more iterations
 

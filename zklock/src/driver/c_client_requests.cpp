@@ -27,7 +27,7 @@ Driver::RequestId CClientDriver::submit(Request request, std::shared_ptr<ReplySi
   const RequestId id = requests_.add({request.operation, std::move(sink), std::move(watch), entry, Clock::now(), {}});
   const error_code refused = affordable ? send(request, id, entry) : make_error_code(Error::too_many_watches);
   if (refused) answer(id, Reply{.error = refused});
-  if (!delivering_) wake();
+  if (!replies_.is_delivering()) wake();
   return id;
 }
 
@@ -37,7 +37,7 @@ error_code CClientDriver::send(Request& request, RequestId id, WatchTable::Id wa
   if (!connected()) return make_error_code(Error::not_connected);
   readiness_.cork();  // uncorked in the iteration that follows
   const int rc = call(request, id, watch_entry);
-  if (rc == ZOK) note_sent(requests_.find(id)->sent);
+  if (rc == ZOK) liveness_.on_sent(requests_.find(id)->sent);
   return from_rc(rc);
 }
 
@@ -102,14 +102,14 @@ void CClientDriver::answer(RequestId id, Reply reply) {
     if (watches_.finish(pending->watch_entry, is_set, std::move(pending->watch)))
       unused_watches_.push_back(pending->watch_entry);
   }
-  if (pending->sink) inbox_.push_back({.sink = std::move(pending->sink), .reply = std::move(reply), .watch = {}});
+  if (pending->sink) replies_.add_reply(std::move(pending->sink), std::move(reply));
 }
 
 /// The library also calls back for requests that it could not send or has lost; only a server's reply proves a contact.
 void CClientDriver::answer_from_server(RequestId id, Reply reply) {
   const Pending* pending = requests_.find(id);
-  if (pending && (!reply.error || outcome_of(reply.error) == Outcome::not_applied)) ack_.add(pending->sent);
-  if (pending && !reply.error && goes_to_leader(pending->operation)) ack_.add_acknowledged(pending->sent);
+  if (pending && (!reply.error || outcome_of(reply.error) == Outcome::not_applied)) liveness_.on_reply(pending->sent);
+  if (pending && !reply.error && goes_to_leader(pending->operation)) liveness_.on_acknowledged(pending->sent);
   answer(id, std::move(reply));
 }
 
@@ -122,21 +122,19 @@ void CClientDriver::answer_multi(RequestId id, int rc) {
 }
 
 void CClientDriver::fire(WatchTable::Id entry, WatchEventType type) {
-  for (auto& sink : watches_.fire(entry))
-    inbox_.push_back({.sink = {}, .reply = {}, .watch = std::move(sink), .type = type});
+  for (auto& sink : watches_.fire(entry)) replies_.add_event(std::move(sink), type);
 }
 
 void CClientDriver::end(error_code reason) {
   end_ = reason;
   for (const RequestId id : requests_.ids()) answer(id, Reply{.error = reason});
-  for (auto& sink : watches_.drain())
-    inbox_.push_back({.sink = {}, .reply = {.error = reason}, .watch = std::move(sink)});
+  for (auto& sink : watches_.drain()) replies_.add_end(std::move(sink), reason);
   unused_watches_.clear();
 }
 
 // ---- watches that are given up
 
-/// The watch's event may be in the inbox, among thousands: the sink knows that it is not wanted.
+/// The watch's event may be in the queue, among thousands: the sink knows that it is not wanted.
 void CClientDriver::forget_watch(const WatchSink& watch) {
   if (const auto entry = watches_.forget(watch)) drop_watch(*entry);
 }
@@ -160,7 +158,7 @@ void CClientDriver::drop_watch(WatchTable::Id entry) {
       handle_, place->path.c_str(), type, local,
       reinterpret_cast<void_completion_t*>(local ? nullptr : &Callbacks::on_watch_removed), to_context(removal));
   if (rc != ZOK) removals_.take(removal);
-  if (!delivering_) wake();
+  if (!replies_.is_delivering()) wake();
 }
 
 void CClientDriver::removed_watch(RequestId removal, int rc) {

@@ -47,4 +47,31 @@ void HandshakeLimit::on_failure(Failure failure, std::size_t addresses) noexcept
   tried_ = 0;
 }
 
+void ConnectAttempts::on_connected() noexcept {
+  failures_ = 0;
+  not_before_ = {};
+  handshake_.on_connected();
+}
+
+void ConnectAttempts::on_failure(Failure failure, std::size_t addresses, Clock::duration session_timeout,
+                                 Clock::time_point now, std::uint64_t random) noexcept {
+  handshake_.on_failure(failure, addresses);
+  not_before_ = now + wait_to_connect(++failures_, hurries_ ? 0ms : jitter_, time_to_connect(session_timeout), random);
+}
+
+void ConnectAttempts::hurry(Clock::time_point now) noexcept {
+  hurries_ = true;
+  failures_ = 0;
+  not_before_ = now;
+}
+
+Clock::time_point ConnectAttempts::overdue_at(Clock::duration session_timeout, std::size_t addresses) const noexcept {
+  return since_ + handshake_.limit(time_to_connect(session_timeout), addresses);
+}
+
+/// The time of which the pauses and the limit of an attempt are fractions.
+Clock::duration ConnectAttempts::time_to_connect(Clock::duration session_timeout) const noexcept {
+  return hurries_ ? std::min<Clock::duration>(session_timeout, close_limit) : session_timeout;
+}
+
 }  // namespace zklock

@@ -3,12 +3,16 @@
 
 #include <zklock/clock.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace zklock {
+
+/// How long a graceful close may take: the C client's own takes 4.5 s at most, where there is a connection [F124].
+inline constexpr std::chrono::seconds close_limit{5};
 
 /// The C client tries every second address of its list, and so never half of an even number of them [F118]: one address
 /// is repeated. The C client begins at a random place of the list, so the repeated address is drawn for each client; of
@@ -38,6 +42,44 @@ class HandshakeLimit {
   std::size_t tried_ = 0;  // in this round
   bool overdue_ = false;   // in this round
   int rounds_too_slow_ = 0;
+};
+
+/// The attempts of one driver to connect: since when one is under way, how long it may take, and when the next one may
+/// begin.
+///
+/// Threads: one at a time.
+class ConnectAttempts {
+ public:
+  using Failure = HandshakeLimit::Failure;
+  static constexpr Clock::time_point never = Clock::time_point::max();
+
+  explicit ConnectAttempts(Clock::duration jitter) noexcept : jitter_{jitter} {}
+
+  void begin(Clock::time_point now) noexcept { since_ = now; }
+  void end() noexcept { since_ = never; }
+  void on_connected() noexcept;
+  void on_failure(Failure failure, std::size_t addresses, Clock::duration session_timeout, Clock::time_point now,
+                  std::uint64_t random) noexcept;
+  /// The driver closes: no pause, and no attempt, may take all of the time that it has for that.
+  void hurry(Clock::time_point now) noexcept;
+
+  /// When the attempt that is under way began, or never.
+  [[nodiscard]] Clock::time_point since() const noexcept { return since_; }
+  [[nodiscard]] bool is_under_way() const noexcept { return since_ != never; }
+  /// When the server has taken too long; only while an attempt is under way.
+  [[nodiscard]] Clock::time_point overdue_at(Clock::duration session_timeout, std::size_t addresses) const noexcept;
+  /// No attempt before this time.
+  [[nodiscard]] Clock::time_point not_before() const noexcept { return not_before_; }
+
+ private:
+  [[nodiscard]] Clock::duration time_to_connect(Clock::duration session_timeout) const noexcept;
+
+  Clock::duration jitter_;
+  Clock::time_point since_ = never;
+  Clock::time_point not_before_{};
+  int failures_ = 0;
+  bool hurries_ = false;
+  HandshakeLimit handshake_;
 };
 
 }  // namespace zklock

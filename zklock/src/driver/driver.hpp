@@ -124,9 +124,6 @@ enum class CloseMode {
   when_reachable
 };
 
-/// How long a graceful close may take: the C client's own takes 4.5 s at most, where there is a connection [F124].
-inline constexpr std::chrono::seconds close_limit{5};
-
 /// The connection of one session to the servers. It knows neither retries nor recipes.
 ///
 /// Threads: only the executor with which it was made; it calls its listener and sinks there.

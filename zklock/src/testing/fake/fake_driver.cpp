@@ -2,7 +2,9 @@
 
 #include <boost/asio/post.hpp>
 
-#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <utility>
 
 namespace zklock::testing::fake {
 
@@ -13,19 +15,19 @@ Driver::Driver(std::shared_ptr<World> world, asio::any_io_executor executor, Dri
       executor_{executor},
       options_{std::move(options)},
       timeout_{options_.session_timeout},
+      attempts_{options_.reconnect_jitter},
       timer_{executor} {}
 
 Driver::~Driver() { hang_up(); }
 
 void Driver::start(std::weak_ptr<LinkListener> listener) {
   listener_ = std::move(listener);
-  connect_at_ = Clock::now();
   wake();
 }
 
 void Driver::send(std::function<void(World&, Connection&)> message) {
   const std::lock_guard lock{world_->mutex};
-  last_sent_ = Clock::now();
+  liveness_.on_sent(Clock::now());
   connection_->send(std::move(message));
 }
 
@@ -54,7 +56,7 @@ Driver::RequestId Driver::submit(Request request, std::shared_ptr<ReplySink> sin
       world.on_request(connection, request, id, watches);
     });
   }
-  if (!delivering_) wake();
+  if (!replies_.is_delivering()) wake();
   return id;
 }
 
@@ -80,7 +82,7 @@ void Driver::answer(RequestId id, Reply reply) {
     }
     if (watched.unused()) unused_.push_back(*pending.place);
   }
-  if (pending.sink) inbox_.push_back({.sink = std::move(pending.sink), .reply = std::move(reply)});
+  if (pending.sink) replies_.add_reply(std::move(pending.sink), std::move(reply));
 }
 
 // ---- watches
@@ -90,7 +92,7 @@ void Driver::fire(const Place& place, WatchEventType type) {
   if (found == watches_.end()) return;
   Watched& watched = found->second;
   watched.is_set = false;
-  for (auto& sink : std::exchange(watched.sinks, {})) inbox_.push_back({.watch = std::move(sink), .type = type});
+  for (auto& sink : std::exchange(watched.sinks, {})) replies_.add_event(std::move(sink), type);
   if (watched.unused()) watches_.erase(found);
 }
 
@@ -100,7 +102,7 @@ void Driver::forget_watch(const WatchSink& watch) {
     drop_if_unused(Place{place});
     break;
   }
-  if (!delivering_) wake();
+  if (!replies_.is_delivering()) wake();
 }
 
 void Driver::drop_if_unused(const Place& place) {
@@ -120,12 +122,11 @@ void Driver::unwatch(const Place& place) {
 
 void Driver::on_accepted(const SessionCredentials& credentials, std::chrono::milliseconds timeout) {
   phase_ = Phase::connected;
-  failures_ = 0;
-  handshake_.on_connected();
+  attempts_.on_connected();
   credentials_ = credentials;
   timeout_ = timeout;
   last_heard_ = Clock::now();
-  ack_.add_handshake(connecting_since_);
+  liveness_.on_handshake(attempts_.since());
   if (close_mode_) return send([](World& world, Connection& connection) { world.on_close(connection); });
   for (const Place& place : std::exchange(greeted_, {}))
     if (!watches_.contains(place)) unwatch(place);
@@ -136,8 +137,8 @@ void Driver::on_reply(RequestId id, Reply reply, std::int64_t zxid) {
   last_zxid_ = zxid;
   last_heard_ = Clock::now();
   if (const auto found = requests_.find(id); found != requests_.end()) {
-    ack_.add(found->second.sent);
-    if (!reply.error && found->second.goes_to_leader) ack_.add_acknowledged(found->second.sent);
+    liveness_.on_reply(found->second.sent);
+    if (!reply.error && found->second.goes_to_leader) liveness_.on_acknowledged(found->second.sent);
   }
   answer(id, std::move(reply));
 }
@@ -145,9 +146,7 @@ void Driver::on_reply(RequestId id, Reply reply, std::int64_t zxid) {
 void Driver::on_pong(std::int64_t zxid) {
   last_zxid_ = zxid;
   last_heard_ = Clock::now();
-  if (pings_.empty()) return;
-  ack_.add(pings_.front());
-  pings_.pop_front();
+  liveness_.on_ping_reply();
 }
 
 void Driver::on_event(WatchEventType type, const std::string& path) {
@@ -176,41 +175,17 @@ void Driver::wake() {
 void Driver::enter(LinkState link) {
   if (link == link_) return;
   link_ = link;
-  states_.push_back(link);
+  replies_.add_state(link);
 }
 
-/// If a handler throws, the rest waits for a wake.
 void Driver::deliver() {
-  struct Guard {
-    Driver& driver;
-    bool done = false;
-    ~Guard() {
-      driver.delivering_ = false;
-      if (!done) driver.wake();
-    }
-  } guard{*this};
-  delivering_ = true;
-  const auto listener = listener_.lock();
-  if (const ServerAck ack = std::exchange(ack_, {}); listener && !ack.is_empty()) listener->on_server_ack(ack);
-  while (!states_.empty()) {
-    const LinkState state = states_.front();
-    states_.pop_front();
-    if (listener) listener->on_link_state(state);
-  }
-  // What is queued meanwhile waits for the next iteration, so that a handler cannot block this one.
-  for (std::size_t left = inbox_.size(); left > 0 && !inbox_.empty(); --left) {
-    Event event = std::move(inbox_.front());
-    inbox_.pop_front();
-    if (event.sink) {
-      event.sink->on_reply(event.reply);
-    } else {
-      event.watch->on_watch_event(event.reply.error, event.type);
-    }
-  }
-  if (!inbox_.empty() || !states_.empty()) wake();
-  for (const Place& place : std::exchange(unused_, {})) drop_if_unused(place);
-  schedule();
-  guard.done = true;
+  constexpr auto any_number = std::numeric_limits<std::size_t>::max();
+  replies_.deliver(
+      listener_.lock(), liveness_.take_ack(), any_number, [this] { wake(); },
+      [this] {
+        for (const Place& place : std::exchange(unused_, {})) drop_if_unused(place);
+        schedule();
+      });
 }
 
 }  // namespace zklock::testing::fake

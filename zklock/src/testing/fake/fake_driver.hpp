@@ -4,8 +4,10 @@
 #include "connect_policy.hpp"
 #include "driver.hpp"
 #include "fake_world.hpp"
+#include "liveness.hpp"
+#include "reply_queue.hpp"
 
-#include <deque>
+#include <cstddef>
 #include <map>
 #include <memory>
 
@@ -50,12 +52,6 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
     Clock::time_point sent;
     bool goes_to_leader = false;
   };
-  struct Event {  // a reply if `sink` is there, else a watch event
-    std::shared_ptr<ReplySink> sink{};
-    Reply reply{};
-    std::shared_ptr<WatchSink> watch{};
-    WatchEventType type{};
-  };
   struct Watched {
     int reads = 0;  // the number under way
     bool is_set = false;
@@ -66,7 +62,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
 
   void send(std::function<void(World&, Connection&)> message);
   void connect();
-  void lose(error_code reason, HandshakeLimit::Failure failure = HandshakeLimit::Failure::other);
+  void lose(error_code reason, ConnectAttempts::Failure failure = ConnectAttempts::Failure::other);
   void hang_up();
   void on_terminated(LinkState state, error_code reason);
   void end(error_code reason);
@@ -78,9 +74,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   void drop_if_unused(const Place& place);
   void unwatch(const Place& place);
   void wake();
-  [[nodiscard]] bool hurries() const noexcept { return close_limit_ != Clock::time_point::max(); }
-  [[nodiscard]] Clock::duration time_to_connect() const;
-  [[nodiscard]] Clock::duration connect_limit() const;
+  [[nodiscard]] std::size_t addresses() const noexcept { return options_.servers.size() | 1; }
   void schedule();
   void on_time();
 
@@ -98,30 +92,23 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   std::map<Place, Watched> watches_;
   std::vector<Place> unused_;
   std::vector<Place> greeted_;  // watches that the server was asked to set again, and that are not wanted any more
-  std::deque<Event> inbox_;
-  std::deque<LinkState> states_;
+  ReplyQueue replies_;
   LinkState link_ = LinkState::disconnected;
 
   Phase phase_ = Phase::backing_off;
   std::string server_;
   std::size_t next_server_ = 0;
-  int failures_ = 0;
-  HandshakeLimit handshake_;
-  Clock::time_point connect_at_{};
-  Clock::time_point connecting_since_{};
-  Clock::time_point last_sent_{};
+  ConnectAttempts attempts_;
+  Liveness liveness_;
   Clock::time_point last_heard_{};
-  std::deque<Clock::time_point> pings_;  // sent, without a reply so far
   Timer timer_;
   Clock::time_point timer_at_ = Clock::time_point::max();
 
   bool woken_ = false;
-  bool delivering_ = false;
   error_code end_{};                     // why no more requests are accepted; requests complete with it
   std::optional<CloseMode> close_mode_;  // while it is closing
   Clock::time_point close_limit_ = Clock::time_point::max();
   std::vector<std::function<void()>> closed_;
-  ServerAck ack_;  // not reported yet
 };
 
 }  // namespace zklock::testing::fake

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 void Driver::connect() {
   phase_ = Phase::connecting;
-  connecting_since_ = Clock::now();
+  attempts_.begin(Clock::now());
   server_ = options_.servers[next_server_++ % options_.servers.size()];
   connection_ = std::make_shared<Connection>(world_, executor_, weak_from_this());
   Greeting greeting{.credentials = credentials_,
@@ -30,23 +30,21 @@ void Driver::connect() {
 }
 
 void Driver::hang_up() {
-  pings_.clear();
+  liveness_.on_link_change();
   if (!connection_) return;
   const std::lock_guard lock{world_->mutex};
   world_->on_gone(*connection_);
   connection_.reset();
 }
 
-void Driver::lose(error_code reason, HandshakeLimit::Failure failure) {
+void Driver::lose(error_code reason, ConnectAttempts::Failure failure) {
   if (phase_ != Phase::connecting && phase_ != Phase::connected) return;
   hang_up();
   phase_ = Phase::backing_off;
-  handshake_.on_failure(failure, options_.servers.size() | 1);
-  const Clock::duration jitter = hurries() ? 0ms : options_.reconnect_jitter;
-  connect_at_ = Clock::now() + wait_to_connect(++failures_, jitter, time_to_connect(), random_bits());
+  attempts_.on_failure(failure, addresses(), timeout_, Clock::now(), random_bits());
   enter(LinkState::disconnected);
   while (!requests_.empty()) answer(requests_.begin()->first, Reply{.error = reason});
-  if (!delivering_) wake();
+  if (!replies_.is_delivering()) wake();
 }
 
 void Driver::on_terminated(LinkState state, error_code reason) {
@@ -54,14 +52,14 @@ void Driver::on_terminated(LinkState state, error_code reason) {
   if (end_) return;
   enter(state);
   end(reason);
-  if (!delivering_) wake();
+  if (!replies_.is_delivering()) wake();
 }
 
 void Driver::end(error_code reason) {
   end_ = reason;
   while (!requests_.empty()) answer(requests_.begin()->first, Reply{.error = reason});
   for (auto& [place, watched] : std::exchange(watches_, {}))
-    for (auto& sink : watched.sinks) inbox_.push_back({.reply = {.error = reason}, .watch = std::move(sink)});
+    for (auto& sink : watched.sinks) replies_.add_end(std::move(sink), reason);
   unused_.clear();
 }
 
@@ -83,10 +81,9 @@ void Driver::close(CloseMode mode, error_code reason, std::function<void()> clos
 
 /// Sets a limit for the close: no back-off, and no handshake with one server, may take all of it.
 void Driver::hurry() {
-  if (hurries()) return;
+  if (close_limit_ != Clock::time_point::max()) return;
   close_limit_ = Clock::now() + close_limit;
-  failures_ = 0;
-  connect_at_ = Clock::now();
+  attempts_.hurry(Clock::now());
 }
 
 void Driver::finish() {
@@ -101,7 +98,7 @@ void Driver::finish() {
 
 void Driver::abandon() {
   close(CloseMode::abortive, make_error_code(Error::closing), {});
-  while (!inbox_.empty()) deliver();
+  while (replies_.has_replies()) deliver();
   closed_.clear();
 }
 
@@ -113,26 +110,18 @@ void Driver::set_servers(std::vector<std::string> servers) {
 
 // ---- time
 
-Clock::duration Driver::time_to_connect() const {
-  return hurries() ? std::min<Clock::duration>(timeout_, close_limit) : timeout_;
-}
-
-Clock::duration Driver::connect_limit() const {
-  return handshake_.limit(time_to_connect(), options_.servers.size() | 1);
-}
-
 void Driver::on_time() {
   if (phase_ == Phase::done || (end_ && !close_mode_)) return;
   const auto now = Clock::now();
   if (now >= close_limit_) return finish();
-  if (phase_ == Phase::backing_off && now >= connect_at_) {
+  if (phase_ == Phase::backing_off && now >= attempts_.not_before()) {
     connect();
-  } else if (phase_ == Phase::connecting && now >= connecting_since_ + connect_limit()) {
-    lose(make_error_code(Error::connection_loss), HandshakeLimit::Failure::overdue);
+  } else if (phase_ == Phase::connecting && now >= attempts_.overdue_at(timeout_, addresses())) {
+    lose(make_error_code(Error::connection_loss), ConnectAttempts::Failure::overdue);
   } else if (phase_ == Phase::connected && now >= last_heard_ + timeout_ * 2 / 3) {
     lose(make_error_code(Error::operation_timeout));
-  } else if (phase_ == Phase::connected && now >= last_sent_ + timeout_ / 3 && requests_.empty()) {
-    pings_.push_back(now);
+  } else if (phase_ == Phase::connected && now >= liveness_.last_sent() + timeout_ / 3 && requests_.empty()) {
+    liveness_.on_ping(now);
     send([](World& world, Connection& connection) { world.on_ping(connection); });
   }
   schedule();
@@ -143,11 +132,11 @@ void Driver::schedule() {
   if (phase_ == Phase::done || (end_ && !close_mode_)) return;
   Clock::time_point due = close_limit_;
   switch (phase_) {
-    case Phase::backing_off: due = std::min(due, connect_at_); break;
-    case Phase::connecting: due = std::min(due, connecting_since_ + connect_limit()); break;
+    case Phase::backing_off: due = std::min(due, attempts_.not_before()); break;
+    case Phase::connecting: due = std::min(due, attempts_.overdue_at(timeout_, addresses())); break;
     case Phase::connected:
       due = std::min<Clock::time_point>(due, last_heard_ + timeout_ * 2 / 3);
-      if (requests_.empty()) due = std::min<Clock::time_point>(due, last_sent_ + timeout_ / 3);
+      if (requests_.empty()) due = std::min<Clock::time_point>(due, liveness_.last_sent() + timeout_ / 3);
       break;
     case Phase::done: return;
   }
