@@ -15,9 +15,7 @@ namespace zklock {
 
 namespace detail {
 class ClientCore;
-asio::any_io_executor serial_executor(const ClientCore& client);
-asio::any_io_executor callback_executor(const ClientCore& client);
-void refuse_after_fork(const ClientCore& client);
+Runtime& home_of(const ClientCore& client);
 
 /// A client and the namespace of its paths.
 class ClientRef {

@@ -23,9 +23,7 @@ namespace zklock {
 namespace detail {
 class CleanupTrace;
 class SessionCore;
-asio::any_io_executor serial_executor(const SessionCore& session);
-asio::any_io_executor callback_executor(const SessionCore& session);
-void refuse_after_fork(const SessionCore& session);
+Runtime& home_of(const SessionCore& session);
 
 /// A session, and the prefix of its paths at the server: chroot and namespace.
 class SessionHandle {

@@ -13,11 +13,7 @@ namespace detail {
 template <class State>
 class StateQueue;
 template <class State>
-asio::any_io_executor serial_executor(const StateQueue<State>& queue);
-template <class State>
-asio::any_io_executor callback_executor(const StateQueue<State>& queue);
-template <class State>
-void refuse_after_fork(const StateQueue<State>& queue);
+Runtime& home_of(const StateQueue<State>& queue);
 template <class State>
 void abandon(const std::shared_ptr<StateQueue<State>>& queue) noexcept;
 template <class State>

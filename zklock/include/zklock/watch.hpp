@@ -10,9 +10,7 @@ namespace zklock {
 
 namespace detail {
 class WatchCore;
-asio::any_io_executor serial_executor(const WatchCore& watch);
-asio::any_io_executor callback_executor(const WatchCore& watch);
-void refuse_after_fork(const WatchCore& watch);
+Runtime& home_of(const WatchCore& watch);
 void start_watch_wait(std::shared_ptr<WatchCore> watch, Handler<WatchEvent> handler);
 void abandon(const std::shared_ptr<WatchCore>& watch) noexcept;
 }  // namespace detail

@@ -179,9 +179,7 @@ bool ClientHandle::wait_connected(std::chrono::milliseconds wait) const {
 
 namespace detail {
 
-asio::any_io_executor serial_executor(const ClientCore& client) { return client.runtime()->serial(); }
-asio::any_io_executor callback_executor(const ClientCore& client) { return client.runtime()->callback_executor(); }
-void refuse_after_fork(const ClientCore& client) { client.runtime()->refuse_after_fork(); }
+Runtime& home_of(const ClientCore& client) { return *client.runtime(); }
 
 void start_session(ClientRef client, std::string path, Deadline deadline, Handler<Session> handler) {
   keeper_of(client, path).await_session(deadline, prefix_of(client), std::move(handler));

@@ -3,6 +3,7 @@
 #include "block_signals.hpp"
 #include "forks.hpp"
 
+#include <zklock/detail/initiate.hpp>
 #include <zklock/error.hpp>
 
 #include <boost/asio/execution/context_as.hpp>
@@ -121,5 +122,9 @@ void Runtime::at_end_of_context(std::weak_ptr<void> owner, std::function<void()>
 void Runtime::flush() {
   if (io_) io_->flush();
 }
+
+asio::any_io_executor detail::serial_executor(const Runtime& runtime) { return runtime.serial(); }
+asio::any_io_executor detail::callback_executor(const Runtime& runtime) { return runtime.callback_executor(); }
+void detail::refuse_after_fork(const Runtime& runtime) { runtime.refuse_after_fork(); }
 
 }  // namespace zklock

@@ -57,18 +57,8 @@ void StateQueue<State>::cancel() {
 }
 
 template <class State>
-asio::any_io_executor serial_executor(const StateQueue<State>& queue) {
-  return queue.runtime().serial();
-}
-
-template <class State>
-asio::any_io_executor callback_executor(const StateQueue<State>& queue) {
-  return queue.runtime().callback_executor();
-}
-
-template <class State>
-void refuse_after_fork(const StateQueue<State>& queue) {
-  queue.runtime().refuse_after_fork();
+Runtime& home_of(const StateQueue<State>& queue) {
+  return queue.runtime();
 }
 
 template <class State>
@@ -86,14 +76,10 @@ void start_next_state(std::shared_ptr<StateQueue<State>> queue, Handler<State> h
 
 template class StateQueue<SessionState>;
 template class StateQueue<ConnectionState>;
-template asio::any_io_executor serial_executor(const StateQueue<SessionState>&);
-template asio::any_io_executor serial_executor(const StateQueue<ConnectionState>&);
-template asio::any_io_executor callback_executor(const StateQueue<SessionState>&);
-template asio::any_io_executor callback_executor(const StateQueue<ConnectionState>&);
+template Runtime& home_of(const StateQueue<SessionState>&);
+template Runtime& home_of(const StateQueue<ConnectionState>&);
 template void abandon(const std::shared_ptr<StateQueue<SessionState>>&) noexcept;
 template void abandon(const std::shared_ptr<StateQueue<ConnectionState>>&) noexcept;
-template void refuse_after_fork(const StateQueue<SessionState>&);
-template void refuse_after_fork(const StateQueue<ConnectionState>&);
 template void start_next_state(std::shared_ptr<StateQueue<SessionState>>, Handler<SessionState>);
 template void start_next_state(std::shared_ptr<StateQueue<ConnectionState>>, Handler<ConnectionState>);
 

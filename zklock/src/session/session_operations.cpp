@@ -5,9 +5,7 @@
 
 namespace zklock::detail {
 
-asio::any_io_executor serial_executor(const SessionCore& session) { return session.runtime().serial(); }
-asio::any_io_executor callback_executor(const SessionCore& session) { return session.runtime().callback_executor(); }
-void refuse_after_fork(const SessionCore& session) { session.runtime().refuse_after_fork(); }
+Runtime& home_of(const SessionCore& session) { return session.runtime(); }
 
 namespace {
 

@@ -34,13 +34,7 @@ void WatchCore::give_up() {
   cancel_wait();
 }
 
-asio::any_io_executor serial_executor(const WatchCore& watch) { return watch.session().runtime().serial(); }
-
-asio::any_io_executor callback_executor(const WatchCore& watch) {
-  return watch.session().runtime().callback_executor();
-}
-
-void refuse_after_fork(const WatchCore& watch) { watch.session().runtime().refuse_after_fork(); }
+Runtime& home_of(const WatchCore& watch) { return watch.session().runtime(); }
 
 void start_watch_wait(std::shared_ptr<WatchCore> watch, Handler<WatchEvent> handler) {
   const auto serial = watch->session().runtime().serial();

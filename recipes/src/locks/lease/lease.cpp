@@ -43,15 +43,7 @@ void start_wait(std::shared_ptr<LeaseShare> share, LeaseEvent awaited, Handler<>
 
 }  // namespace
 
-asio::any_io_executor serial_executor(const LeaseShare& share) { return share.held_lock().session().get_executor(); }
-asio::any_io_executor callback_executor(const LeaseShare& share) {
-  return share.held_lock().session().callback_executor();
-}
-
-void refuse_after_fork(const LeaseShare& share) {
-  if (share.held_lock().session().in_forked_child())
-    throw boost::system::system_error{make_error_code(Error::used_after_fork), share.held_lock().node().path};
-}
+const Session& home_of(const LeaseShare& share) { return share.held_lock().session(); }
 
 /// The delete continues when the callers that wait for it give up.
 void start_release(std::shared_ptr<LeaseShare> share, Deadline deadline, Handler<> handler) {

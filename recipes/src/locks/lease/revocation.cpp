@@ -18,14 +18,9 @@ Awaitable<Result<Done>> attempt(ClientHandle client, std::string node_path) {
 
 }  // namespace
 
-void refuse_after_fork(const RevocationTarget& target) {
-  if (target.client.in_forked_child())
-    throw boost::system::system_error{make_error_code(Error::used_after_fork), "a request to revoke a lock"};
-}
-
 void start_attempt_revoke(std::shared_ptr<RevocationTarget> target, std::string node_path, Handler<> handler) {
-  const auto serial = target->client.get_executor();
-  auto body = attempt(target->client, std::move(node_path));
+  const auto serial = target->client().get_executor();
+  auto body = attempt(target->client(), std::move(node_path));
   spawn_operation(serial, {}, without_result(std::move(handler)), std::move(body), std::move(target));
 }
 

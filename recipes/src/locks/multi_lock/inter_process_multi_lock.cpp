@@ -79,13 +79,7 @@ std::vector<InterProcessMutex> shared(const std::vector<std::reference_wrapper<c
 
 namespace detail {
 
-asio::any_io_executor serial_executor(const LockSet& locks) { return locks.client().get_executor(); }
-asio::any_io_executor callback_executor(const LockSet& locks) { return locks.client().callback_executor(); }
-
-void refuse_after_fork(const LockSet& locks) {
-  if (locks.client().in_forked_child())
-    throw boost::system::system_error{make_error_code(Error::used_after_fork), locks.describe()};
-}
+const ClientHandle& home_of(const LockSet& locks) { return locks.client(); }
 
 void start_acquire_all(std::shared_ptr<LockSet> locks, Owner owner, WaitPolicy wait, Handler<MultiLease> handler) {
   const auto serial = locks->client().get_executor();

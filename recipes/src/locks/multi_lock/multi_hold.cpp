@@ -42,10 +42,7 @@ Awaitable<error_code> MultiHold::give_back(std::shared_ptr<MultiHold> self) {
   co_return error_code{};
 }
 
-asio::any_io_executor serial_executor(const MultiHold& holds) { return holds.locks().client().get_executor(); }
-asio::any_io_executor callback_executor(const MultiHold& holds) { return holds.locks().client().callback_executor(); }
-
-void refuse_after_fork(const MultiHold& holds) { refuse_after_fork(holds.locks()); }
+const ClientHandle& home_of(const MultiHold& holds) { return holds.locks().client(); }
 
 void start_release_all(std::shared_ptr<MultiHold> holds, Deadline deadline, Handler<> handler) {
   const auto serial = holds->locks().client().get_executor();

@@ -18,12 +18,7 @@ using detail::fail_lock;
 
 namespace detail {
 
-asio::any_io_executor serial_executor(const ThreadLeases& lock) { return lock.core()->client().get_executor(); }
-asio::any_io_executor callback_executor(const ThreadLeases& lock) { return lock.core()->client().callback_executor(); }
-
-void refuse_after_fork(const ThreadLeases& lock) {
-  if (lock.core()->client().in_forked_child()) fail_lock(make_error_code(Error::used_after_fork), lock.core()->path());
-}
+const ClientHandle& home_of(const ThreadLeases& lock) { return lock.core()->client(); }
 
 void start_participants(std::shared_ptr<ThreadLeases> lock, LockKind queue, std::optional<LockKind> only,
                         Handler<std::vector<LockParticipant>> handler) {

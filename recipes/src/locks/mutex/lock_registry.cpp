@@ -114,13 +114,7 @@ std::optional<Lease> blocking_lock(const Registry& registry, Owner owner, std::s
 
 namespace detail {
 
-asio::any_io_executor serial_executor(const RegistryCore& registry) { return registry.client().get_executor(); }
-asio::any_io_executor callback_executor(const RegistryCore& registry) { return registry.client().callback_executor(); }
-
-void refuse_after_fork(const RegistryCore& registry) {
-  if (registry.client().in_forked_child())
-    throw boost::system::system_error{make_error_code(Error::used_after_fork), "registry " + registry.base()};
-}
+const ClientHandle& home_of(const RegistryCore& registry) { return registry.client(); }
 
 void start_registry_lock(Registry registry, Owner owner, std::string name, Isolation isolation, LockOptions options,
                          Handler<Lease> handler) {

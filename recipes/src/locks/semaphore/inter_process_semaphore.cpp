@@ -44,14 +44,7 @@ Awaitable<Result<Lease>> acquire_permit(std::shared_ptr<SemaphoreCore> semaphore
 
 namespace detail {
 
-asio::any_io_executor serial_executor(const SemaphoreCore& semaphore) { return semaphore.client().get_executor(); }
-asio::any_io_executor callback_executor(const SemaphoreCore& semaphore) {
-  return semaphore.client().callback_executor();
-}
-
-void refuse_after_fork(const SemaphoreCore& semaphore) {
-  if (semaphore.client().in_forked_child()) fail(make_error_code(Error::used_after_fork), semaphore.path());
-}
+const ClientHandle& home_of(const SemaphoreCore& semaphore) { return semaphore.client(); }
 
 void start_acquire_permit(std::shared_ptr<SemaphoreCore> semaphore, WaitPolicy wait, Handler<Lease> handler) {
   const auto serial = semaphore->client().get_executor();

@@ -28,12 +28,58 @@ namespace zklock {
 
 namespace asio = boost::asio;
 
+class Runtime;
+
 namespace detail {
 
 /// A handler of any type. It is called on the client's serial executor and goes from there to its own; see
 /// BoundHandler. Boost 1.81 crashes when one is move-assigned: keep it in an optional and move-construct.
 template <class... Results>
 using Handler = asio::any_completion_handler<void(error_code, Results...)>;
+
+/// A Client's threads and executors. Only the core knows the class.
+asio::any_io_executor serial_executor(const Runtime& runtime);
+asio::any_io_executor callback_executor(const Runtime& runtime);
+void refuse_after_fork(const Runtime& runtime);
+
+/// The client, or the session, of an operation's target: a class with client(), such as each that is derived from
+/// RecipeCore. A target whose class only its own source file knows declares an overload.
+template <class Target>
+requires requires(const Target& target) { target.client(); }
+decltype(auto) home_of(const Target& target) { return target.client(); }
+
+/// The executor of the client's I/O.
+template <class Target>
+asio::any_io_executor serial_executor(const Target& target) {
+  decltype(auto) home = home_of(target);
+  if constexpr (std::is_same_v<decltype(home), Runtime&>) {
+    return serial_executor(std::as_const(home));
+  } else {
+    return home.get_executor();
+  }
+}
+
+/// The executor of handlers that bring none.
+template <class Target>
+asio::any_io_executor callback_executor(const Target& target) {
+  decltype(auto) home = home_of(target);
+  if constexpr (std::is_same_v<decltype(home), Runtime&>) {
+    return callback_executor(std::as_const(home));
+  } else {
+    return home.callback_executor();
+  }
+}
+
+/// Throws Error::used_after_fork in a child process.
+template <class Target>
+void refuse_after_fork(const Target& target) {
+  decltype(auto) home = home_of(target);
+  if constexpr (std::is_same_v<decltype(home), Runtime&>) {
+    refuse_after_fork(std::as_const(home));
+  } else if (home.in_forked_child()) {
+    throw boost::system::system_error{make_error_code(Error::used_after_fork), "in the child process"};
+  }
+}
 
 struct Unassociated {};
 
@@ -103,8 +149,7 @@ void start_bound(H&& handler, const Target& target, Start start) {
 }
 
 /// The initiation of every operation: it calls `start(target, args..., handler)` with a BoundHandler. Handle is a
-/// shared_ptr or similar. serial_executor(*target) is the executor of the client's I/O. callback_executor(*target) is
-/// the executor of handlers that bring none, and so the operation's own executor as Asio sees it.
+/// shared_ptr or similar. callback_executor(*target) is the operation's own executor as Asio sees it.
 template <auto start, class Handle>
 class Initiation {
  public:
@@ -139,8 +184,8 @@ class Initiation {
   Handle target_;
 };
 
-/// Starts an operation. refuse_after_fork(*target) throws in a child process. Throws Error::invalid_state if there is
-/// no target (the object is empty or was moved from).
+/// Starts an operation. Throws Error::used_after_fork in a child process, and Error::invalid_state if there is no target
+/// (the object is empty or was moved from).
 template <class Signature, auto start, class Token, class Handle, class... Args>
 auto initiate(Token&& token, Handle target, Args&&... args) {
   refuse_after_fork(existing(target));

@@ -4,15 +4,12 @@
 #include <zklock/client.hpp>
 #include <zklock/detail/initiate.hpp>
 
-#include <boost/system/system_error.hpp>
-
 #include <string>
 #include <utility>
 
 namespace zklock::detail {
 
-/// A client and a path; a recipe that keeps more derives its own from it. detail::initiate() takes a shared_ptr of it,
-/// and asks the three functions below.
+/// A client and a path; detail::initiate() takes a shared_ptr of it. A recipe that keeps more derives its own from it.
 ///
 /// Threads: any.
 class RecipeCore {
@@ -26,12 +23,5 @@ class RecipeCore {
   ClientHandle client_;
   std::string path_;
 };
-
-inline asio::any_io_executor serial_executor(const RecipeCore& recipe) { return recipe.client().get_executor(); }
-inline asio::any_io_executor callback_executor(const RecipeCore& recipe) { return recipe.client().callback_executor(); }
-inline void refuse_after_fork(const RecipeCore& recipe) {
-  if (recipe.client().in_forked_child())
-    throw boost::system::system_error{make_error_code(Error::used_after_fork), recipe.path()};
-}
 
 }  // namespace zklock::detail

@@ -15,9 +15,7 @@
 namespace zklock {
 
 namespace detail {
-asio::any_io_executor serial_executor(const LockSet& locks);
-asio::any_io_executor callback_executor(const LockSet& locks);
-void refuse_after_fork(const LockSet& locks);
+const ClientHandle& home_of(const LockSet& locks);
 void start_acquire_all(std::shared_ptr<LockSet> locks, Owner owner, WaitPolicy wait, Handler<MultiLease> handler);
 }  // namespace detail
 

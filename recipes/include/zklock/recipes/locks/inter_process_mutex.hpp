@@ -22,9 +22,7 @@ namespace detail {
 
 class LockSet;
 class ThreadLeases;
-asio::any_io_executor serial_executor(const ThreadLeases& lock);
-asio::any_io_executor callback_executor(const ThreadLeases& lock);
-void refuse_after_fork(const ThreadLeases& lock);
+const ClientHandle& home_of(const ThreadLeases& lock);
 
 void start_acquire(std::shared_ptr<ThreadLeases> lock, LockKind kind, Owner owner, WaitPolicy wait,
                    Handler<Lease> handler);

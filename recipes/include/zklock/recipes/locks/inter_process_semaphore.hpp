@@ -28,9 +28,7 @@ struct PermitNumber {
 namespace detail {
 
 class SemaphoreCore;
-asio::any_io_executor serial_executor(const SemaphoreCore& semaphore);
-asio::any_io_executor callback_executor(const SemaphoreCore& semaphore);
-void refuse_after_fork(const SemaphoreCore& semaphore);
+const ClientHandle& home_of(const SemaphoreCore& semaphore);
 void start_acquire_permit(std::shared_ptr<SemaphoreCore> semaphore, WaitPolicy wait, Handler<Lease> handler);
 void start_acquire_permits(std::shared_ptr<SemaphoreCore> semaphore, std::int32_t quantity, WaitPolicy wait,
                            Handler<std::vector<Lease>> handler);

@@ -25,9 +25,7 @@ enum class LeaseState {
 
 namespace detail {
 class LeaseShare;
-asio::any_io_executor serial_executor(const LeaseShare& share);
-asio::any_io_executor callback_executor(const LeaseShare& share);
-void refuse_after_fork(const LeaseShare& share);
+const Session& home_of(const LeaseShare& share);
 void start_release(std::shared_ptr<LeaseShare> share, Deadline deadline, Handler<> handler);
 void start_wait_lost(std::shared_ptr<LeaseShare> share, Handler<> handler);
 void start_wait_revocation(std::shared_ptr<LeaseShare> share, Handler<> handler);

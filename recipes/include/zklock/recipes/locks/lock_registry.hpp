@@ -42,9 +42,7 @@ struct LockOptions {
 
 namespace detail {
 class RegistryCore;
-asio::any_io_executor serial_executor(const RegistryCore& registry);
-asio::any_io_executor callback_executor(const RegistryCore& registry);
-void refuse_after_fork(const RegistryCore& registry);
+const ClientHandle& home_of(const RegistryCore& registry);
 void start_registry_lock(std::shared_ptr<const RegistryCore> registry, Owner owner, std::string name,
                          Isolation isolation, LockOptions options, Handler<Lease> handler);
 void start_registry_participants(std::shared_ptr<const RegistryCore> registry, std::string name,

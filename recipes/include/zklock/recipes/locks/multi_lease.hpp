@@ -11,9 +11,7 @@ namespace zklock {
 
 namespace detail {
 class MultiHold;
-asio::any_io_executor serial_executor(const MultiHold& holds);
-asio::any_io_executor callback_executor(const MultiHold& holds);
-void refuse_after_fork(const MultiHold& holds);
+const ClientHandle& home_of(const MultiHold& holds);
 void start_release_all(std::shared_ptr<MultiHold> holds, Deadline deadline, Handler<> handler);
 }  // namespace detail
 

@@ -14,15 +14,14 @@ namespace zklock {
 inline constexpr std::string_view revocation_request = "__REVOKE__";
 
 namespace detail {
-struct RevocationTarget {
-  explicit RevocationTarget(const ClientHandle& of) : client{of} {}
-  ClientHandle client;
+class RevocationTarget {
+ public:
+  explicit RevocationTarget(const ClientHandle& client) : client_{client} {}
+  [[nodiscard]] const ClientHandle& client() const noexcept { return client_; }
+
+ private:
+  ClientHandle client_;
 };
-inline asio::any_io_executor serial_executor(const RevocationTarget& target) { return target.client.get_executor(); }
-inline asio::any_io_executor callback_executor(const RevocationTarget& target) {
-  return target.client.callback_executor();
-}
-void refuse_after_fork(const RevocationTarget& target);
 void start_attempt_revoke(std::shared_ptr<RevocationTarget> target, std::string node_path, Handler<> handler);
 }  // namespace detail
 
