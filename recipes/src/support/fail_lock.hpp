@@ -1,17 +1,14 @@
 // How the blocking calls of the locks fail.
 #pragma once
 
+#include <zklock/detail/existing.hpp>
 #include <zklock/error.hpp>
-
-#include <boost/system/system_error.hpp>
 
 #include <string>
 
 namespace zklock::detail {
 
 /// Throws the error; its text names the lock's path.
-[[noreturn]] inline void fail_lock(error_code error, const std::string& path) {
-  throw boost::system::system_error{error, "lock " + path};
-}
+[[noreturn]] inline void fail_lock(error_code error, const std::string& path) { refuse(error, "lock " + path); }
 
 }  // namespace zklock::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <zklock/client.hpp>
+#include <zklock/recipe_kit/retry_loop.hpp>
 #include <zklock/recipe_kit/wait_policy.hpp>
 
 #include <string>
@@ -14,9 +15,6 @@ struct Limits {
   bool try_once = false;  ///< give up at once if others are ahead
   Error at_deadline = Error::timed_out;
 };
-
-/// The number of tries to create a directory that is reaped again at once [F9].
-inline constexpr int max_rounds = 16;
 
 /// One try does not wait for other contenders, only for ZooKeeper, and so for no longer than the client waits for a
 /// connection: if that time has passed, the connection was lost meanwhile.

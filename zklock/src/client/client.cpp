@@ -19,13 +19,10 @@
 namespace zklock {
 
 using detail::existing;
+using detail::refuse;
 using namespace std::chrono_literals;
 
 namespace {
-
-[[noreturn]] void refuse(Error error, const std::string& why) {
-  throw boost::system::system_error{make_error_code(error), why};
-}
 
 ClientConfig validated(ClientConfig config) {
   if (config.session_timeout < 100ms || config.session_timeout > 24h)

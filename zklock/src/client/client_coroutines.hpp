@@ -81,8 +81,6 @@ Result<std::string> recoded(Compression compression, std::string data, Recode re
   return is_retryable(error) || error == Error::session_expired;
 }
 
-inline constexpr int max_rounds = 16;  // of work that other clients undo at once [F9, F79]
-
 /// The pause between tries of an operation in the background.
 inline Awaitable<void> pause_in_background(ClientHandle client, int round) {
   const Clock::duration wait =

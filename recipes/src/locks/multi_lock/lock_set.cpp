@@ -56,10 +56,6 @@ struct Place {
   }
 };
 
-[[noreturn]] void refuse(Error error, const std::string& why) {
-  throw boost::system::system_error{make_error_code(error), why};
-}
-
 }  // namespace
 
 LockSet::LockSet(std::vector<InterProcessMutex> locks) : locks_{std::move(locks)} {

@@ -17,9 +17,7 @@ using detail::WaitPolicy;
 
 namespace {
 
-[[noreturn]] void fail(error_code error, const std::string& path) {
-  throw boost::system::system_error{error, "semaphore " + path};
-}
+[[noreturn]] void fail(error_code error, const std::string& path) { detail::refuse(error, "semaphore " + path); }
 
 std::string describe_permits(const SemaphoreCore& semaphore) {
   const auto& count = semaphore.count();

@@ -8,6 +8,14 @@
 #include <string>
 #include <string_view>
 
+namespace zklock {
+
+/// How often work is begun again that other clients undo at once, such as a directory that is reaped as soon as it is
+/// made [F9, F79].
+inline constexpr int max_rounds = 16;
+
+}  // namespace zklock
+
 namespace zklock::detail {
 
 class RequestSlots;
