@@ -41,17 +41,17 @@ void check_sequence(const std::string& name, std::string_view marker) {
 }
 
 void check_contention(const std::vector<std::string>& children, const std::string& own_name, LockKind kind) {
-  const QueuePosition contention = find_position(children, own_name, kind);
+  const QueuePosition position = find_position(children, own_name, kind);
   const auto own = place_of(own_name, kind);
   const bool present = std::ranges::count(children, own_name) > 0 && own && own->kind == kind;
-  check(present == (contention.verdict != QueuePosition::Verdict::missing), "who is not in the list is missing");
-  check((contention.verdict == QueuePosition::Verdict::behind) != contention.predecessor.empty(),
+  check(present == (position.verdict != QueuePosition::Verdict::missing), "a node that is not in the list is missing");
+  check((position.verdict == QueuePosition::Verdict::behind) != position.predecessor.empty(),
         "who is behind, and nobody else, has a predecessor");
   if (!present) return;
   std::vector<std::string> ahead;  // the nodes that block this one, in the order of the queue
   for (const QueueEntry& other : in_queue_order(children, kind))
     if (is_ahead(other, *own) && !(kind == LockKind::read && other.kind == LockKind::read)) ahead.push_back(other.name);
-  check(contention.predecessor == (ahead.empty() ? "" : ahead.back()),
+  check(position.predecessor == (ahead.empty() ? "" : ahead.back()),
         "a predecessor is the nearest one who keeps us out");
 }
 

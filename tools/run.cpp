@@ -7,12 +7,14 @@
 #include "failure.hpp"
 #include "signals.hpp"
 
+#include <zklock/recipe_kit/async_event.hpp>
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 #include <zklock/recipes/locks/inter_process_semaphore.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -190,8 +192,9 @@ class Run {
   }
 
   static asio::awaitable<void> wait_for_ever() {
-    Timer timer{co_await asio::this_coro::executor, Clock::time_point::max()};
-    co_await timer.async_wait(asio::use_awaitable);
+    AsyncEvent never{co_await asio::this_coro::executor};
+    const auto [cancelled] = co_await never.wait();
+    throw boost::system::system_error{cancelled};
   }
 
   asio::awaitable<void> warn_of_lost_links(const Lease& lease) {

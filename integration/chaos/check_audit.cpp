@@ -158,7 +158,7 @@ class AuditCheck {
   [[nodiscard]] bool had_void_handoff(const AuditRecord& end, const Node& node) const {
     return std::ranges::any_of(evidence_.history.nodes(), [&](const auto& each) {
       const Node& other = each.second;
-      return other.session == node.session && other.line == node.line && other.created != node.created &&
+      return other.session == node.session && other.directory == node.directory && other.created != node.created &&
              other.end == Node::End::by_another && other.removed_at <= end.at;
     });
   }

@@ -31,7 +31,7 @@ bool is_released_local_waiter(const Evidence& evidence, const Node& own, std::in
 
 /// Whether a node belongs to the lock of that directory. A semaphore has "leases" in between.
 bool belongs_to(const Node& node, const std::string& lock) {
-  return node.line == lock || node.line == lock + "/leases";
+  return node.directory == lock || node.directory == lock + "/leases";
 }
 
 std::int64_t ticks(std::chrono::microseconds time) { return time.count(); }
@@ -132,7 +132,7 @@ std::vector<Violation> check_grants(const Evidence& evidence) {
     std::vector<std::int64_t> tokens{node.created};
     for (const std::int64_t other : against)
       if (!is_released_local_waiter(evidence, node, other, granted_at)) tokens.push_back(other);
-    const std::size_t fine = node.place.kind == LockKind::permit ? permits_of(node.line) : 1;
+    const std::size_t fine = node.place.kind == LockKind::permit ? permits_of(node.directory) : 1;
     const bool is_new = tokens.size() > fine && guilty.insert(node.created).second;  // its user may mark it often
     if (is_new) found.push_back({what, std::move(tokens)});
   };
@@ -147,7 +147,7 @@ std::vector<Violation> check_grants(const Evidence& evidence) {
     // hears of the delete then (docs/guarantees.md).
     const bool was_deleted = node->end == Node::End::by_another && node->removed_at <= at;
     if (!was_deleted)
-      judge(*node, evidence.history.kept_out_by(*node, at),
+      judge(*node, evidence.history.blocked_by(*node, at),
             "a lock was granted to one who was not first in the queue yet");
   }
   return found;
@@ -186,7 +186,7 @@ std::vector<Violation> check_order(const Evidence& evidence) {
   for (const Mark& mark : evidence.history.marks()) {
     const Node* node = evidence.history.find(mark.token);
     if (!node || node->place.kind == LockKind::permit) continue;
-    auto& before = served[{node->line, node->incarnation}];
+    auto& before = served[{node->directory, node->incarnation}];
     // Most marks are in order: the last 64 are enough to find a node that was overtaken.
     for (auto other = before.rbegin(); other != before.rend() && other - before.rbegin() < 64; ++other) {
       const bool both_read = (*other)->place.kind == LockKind::read && node->place.kind == LockKind::read;

@@ -12,10 +12,10 @@ namespace zklock::chaos {
 namespace {
 
 /// The wait queue of the clients that want permits of a semaphore. The first of them makes nodes among the leases.
-bool is_before_permits(const Node& node) { return node.line.ends_with("/locks"); }
+bool is_before_permits(const Node& node) { return node.directory.ends_with("/locks"); }
 
 std::string leases_behind(const Node& node) {
-  return node.line.substr(0, node.line.size() - std::string_view{"/locks"}.size()) + "/leases";
+  return node.directory.substr(0, node.directory.size() - std::string_view{"/locks"}.size()) + "/leases";
 }
 
 using SessionInQueue = std::pair<std::int64_t, std::string>;
@@ -23,7 +23,8 @@ using SessionInQueue = std::pair<std::int64_t, std::string>;
 /// When each session has made nodes in each wait queue.
 std::map<SessionInQueue, std::vector<std::int64_t>> creations_of(const Evidence& evidence) {
   std::map<SessionInQueue, std::vector<std::int64_t>> all;
-  for (const auto& [token, node] : evidence.history.nodes()) all[{node.session, node.line}].push_back(node.created_at);
+  for (const auto& [token, node] : evidence.history.nodes())
+    all[{node.session, node.directory}].push_back(node.created_at);
   return all;
 }
 

@@ -158,13 +158,13 @@ int Evidence::process_of(const Node& node) const {
 }
 
 std::vector<const Attempt*> Evidence::makers_of(const Node& node) const {
-  const std::string lock = lock_of(node.line);
+  const std::string lock = lock_of(node.directory);
   const auto some = attempts.find({process_of(node), lock});
   if (some == attempts.end()) return {};
   const auto has_a_later_one = [&](const Attempt& attempt) {  // an attempt with a granted node makes no other
     return std::ranges::any_of(attempt.nodes, [&](std::int64_t token) {
       const Node* granted = history.find(token);
-      return granted && token < node.created && lock_of(granted->line) == lock;
+      return granted && token < node.created && lock_of(granted->directory) == lock;
     });
   };
   std::vector<const Attempt*> makers;

@@ -36,7 +36,7 @@ std::optional<LockNode> place_of(const std::string& path) {
 }
 
 /// Of two nodes in one wait queue. A reader has the number of the writer that it is beside.
-bool is_kept_out_by(const LockNode& behind, const LockNode& ahead) {
+bool is_blocked_by(const LockNode& behind, const LockNode& ahead) {
   const bool are_mutexes = behind.kind == LockKind::mutex;
   if (are_mutexes != (ahead.kind == LockKind::mutex) || ahead.sequence >= behind.sequence) return false;
   return ahead.kind != LockKind::read || behind.kind != LockKind::read;
@@ -59,7 +59,7 @@ const Node* History::beside(std::int64_t writer) const {
   for (auto each = nodes_.upper_bound(writer); each != nodes_.end(); ++each) {
     const Node& node = each->second;
     if (ahead->removed != 0 && node.created > ahead->removed) break;
-    const bool is_it = node.line == ahead->line && node.session == ahead->session &&
+    const bool is_it = node.directory == ahead->directory && node.session == ahead->session &&
                        node.place == LockNode{LockKind::read, ahead->place.sequence};
     if (is_it) return &node;
   }
@@ -90,8 +90,8 @@ void History::apply(const ServerTransaction& transaction) {
     if (change.kind == Change::Kind::create) create(transaction, change, came_late);
     if (change.kind == Change::Kind::remove) remove(transaction, change.path);
     if (change.kind == Change::Kind::set_data) {
-      auto& line = lines_[parent_of(change.path)];
-      if (const auto found = line.find(change.path); found != line.end()) {
+      auto& queue = queues_[parent_of(change.path)];
+      if (const auto found = queue.find(change.path); found != queue.end()) {
         writes_.push_back(
             {transaction.zxid, found->second.token, transaction.session, found->second.data, change.data});
         found->second.data = change.data;
@@ -102,15 +102,15 @@ void History::apply(const ServerTransaction& transaction) {
 
 void History::create(const ServerTransaction& transaction, const Change& change, bool came_late) {
   const auto place = place_of(change.path);
-  const std::string line = parent_of(change.path);
-  if (!place || !line.starts_with(locks)) {
+  const std::string directory = parent_of(change.path);
+  if (!place || !directory.starts_with(locks)) {
     parents_[change.path] = transaction.zxid;
     return;
   }
   if (change.is_ephemeral) ephemerals_[transaction.session].push_back(change.path);
   Node node{.path = change.path,
-            .line = line,
-            .incarnation = parents_[line],
+            .directory = directory,
+            .incarnation = parents_[directory],
             .place = *place,
             .client = change.data.substr(0, change.data.find(':')),
             .session = transaction.session,
@@ -118,18 +118,18 @@ void History::create(const ServerTransaction& transaction, const Change& change,
             .created_at = transaction.at,
             .came_late = came_late};
   if (const std::string own = protection_of(change.path); !own.empty() && !came_late)
-    for (const auto& [path, other] : lines_[line])
+    for (const auto& [path, other] : queues_[directory])
       if (protection_of(path) == own) twins_.emplace_back(other.token, node.created);
-  lines_[line][change.path] = {transaction.zxid, false, change.data};
+  queues_[directory][change.path] = {transaction.zxid, false, change.data};
   Node& made = nodes_[transaction.zxid] = std::move(node);
   queue(made);
-  see_who_is_first(line, transaction.at);
-  see_who_has_a_permit(line, &made, transaction.at);
+  note_first(directory, transaction.at);
+  note_permits(directory, &made, transaction.at);
 }
 
 void History::remove(const ServerTransaction& transaction, const std::string& path) {
-  const std::string line = parent_of(path);
-  auto& all = lines_[line];
+  const std::string directory = parent_of(path);
+  auto& all = queues_[directory];
   const auto found = all.find(path);
   if (found == all.end()) return;
   Node& node = nodes_[found->second.token];
@@ -141,18 +141,18 @@ void History::remove(const ServerTransaction& transaction, const std::string& pa
                                                    : Node::End::by_another;
   all.erase(found);
   if (!transaction.closes_session) std::erase(ephemerals_[node.session], path);
-  see_who_is_first(line, transaction.at);
-  see_who_has_a_permit(line, nullptr, transaction.at);
+  note_first(directory, transaction.at);
+  note_permits(directory, nullptr, transaction.at);
 }
 
 void History::mark(const ServerTransaction& transaction, const std::string& path) {
-  auto& line = lines_[parent_of(path)];
-  const auto found = line.find(path);
-  if (found == line.end()) return;  // the server checks that it is there
+  auto& queue = queues_[parent_of(path)];
+  const auto found = queue.find(path);
+  if (found == queue.end()) return;  // the server checks that it is there
   const Node& node = nodes_[found->second.token];
   Mark made{.zxid = transaction.zxid, .token = node.created};
   if (node.place.kind == LockKind::permit) {
-    for (const auto& [other, live] : line)
+    for (const auto& [other, live] : queue)
       if (live.is_marked) made.against.push_back(live.token);
   } else if (node.became_first_at < 0) {
     // No node blocks a node that was first. Only a writer that goes on as a reader still gets ahead of it, when an
@@ -167,14 +167,14 @@ void History::mark(const ServerTransaction& transaction, const std::string& path
 /// its own writer's. No node blocks a node that is first.
 void History::queue(Node& made) {
   made.behind = ahead_of(made);
-  for (const auto& [path, live] : lines_.at(made.line)) {
+  for (const auto& [path, live] : queues_.at(made.directory)) {
     Node& other = nodes_.at(live.token);
     const bool waits = other.place.kind != LockKind::permit && other.became_first_at < 0;
-    if (waits && is_kept_out_by(other.place, made.place)) other.behind.push_back(made.created);
+    if (waits && is_blocked_by(other.place, made.place)) other.behind.push_back(made.created);
   }
 }
 
-std::vector<std::int64_t> History::kept_out_by(const Node& node, std::int64_t at) const {
+std::vector<std::int64_t> History::blocked_by(const Node& node, std::int64_t at) const {
   if (node.became_first_at >= 0 && node.became_first_at <= at) return {};
   std::vector<std::int64_t> some;
   for (const std::int64_t token : node.behind) {
@@ -184,8 +184,8 @@ std::vector<std::int64_t> History::kept_out_by(const Node& node, std::int64_t at
   return some;
 }
 
-void History::see_who_is_first(const std::string& line, std::int64_t at) {
-  for (const auto& [path, live] : lines_[line]) {
+void History::note_first(const std::string& directory, std::int64_t at) {
+  for (const auto& [path, live] : queues_[directory]) {
     Node& node = nodes_[live.token];
     if (node.became_first_at < 0 && node.place.kind != LockKind::permit && ahead_of(node).empty())
       node.became_first_at = at;
@@ -194,9 +194,9 @@ void History::see_who_is_first(const std::string& line, std::int64_t at) {
 
 /// All nodes have a permit as soon as there are no more nodes than permits: only the first client in the queue before
 /// makes any. A client that wants several permits has none until it has all of them.
-void History::see_who_has_a_permit(const std::string& line, const Node* made, std::int64_t at) {
-  const auto& all = lines_[line];
-  const bool has_room = all.size() <= permits_of(line);
+void History::note_permits(const std::string& directory, const Node* made, std::int64_t at) {
+  const auto& all = queues_[directory];
+  const bool has_room = all.size() <= permits_of(directory);
   for (const auto& [path, live] : all) {
     Node& node = nodes_[live.token];
     if (node.place.kind != LockKind::permit) continue;
@@ -208,8 +208,8 @@ void History::see_who_has_a_permit(const std::string& line, const Node* made, st
 std::vector<std::int64_t> History::ahead_of(const Node& node) const {
   std::vector<std::int64_t> ahead;
   if (node.place.kind == LockKind::permit) return ahead;
-  for (const auto& [path, live] : lines_.at(node.line))
-    if (live.token != node.created && is_kept_out_by(node.place, nodes_.at(live.token).place))
+  for (const auto& [path, live] : queues_.at(node.directory))
+    if (live.token != node.created && is_blocked_by(node.place, nodes_.at(live.token).place))
       ahead.push_back(live.token);
   return ahead;
 }

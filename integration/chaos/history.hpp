@@ -19,7 +19,7 @@ struct Node {
   enum class End { none, by_owner, with_session, by_another };
 
   std::string path{};
-  std::string line{};            ///< its parent
+  std::string directory{};       ///< its parent
   std::int64_t incarnation = 0;  ///< the transaction that made the parent: numbers begin again with each
   LockNode place{};
   std::string client{};  ///< by the node's data
@@ -64,7 +64,7 @@ class History {
   [[nodiscard]] const std::map<std::int64_t, Node>& nodes() const noexcept { return nodes_; }
   [[nodiscard]] const Node* find(std::int64_t token) const;
   /// The nodes that blocked it at that time, by their tokens.
-  [[nodiscard]] std::vector<std::int64_t> kept_out_by(const Node& node, std::int64_t at) const;
+  [[nodiscard]] std::vector<std::int64_t> blocked_by(const Node& node, std::int64_t at) const;
   /// The reader's node beside that writer's node, whose token it has. Null when there is none.
   [[nodiscard]] const Node* beside(std::int64_t writer) const;
   [[nodiscard]] const std::vector<Mark>& marks() const noexcept { return marks_; }
@@ -89,12 +89,12 @@ class History {
   void remove(const ServerTransaction& transaction, const std::string& path);
   void mark(const ServerTransaction& transaction, const std::string& path);
   void queue(Node& made);
-  void see_who_is_first(const std::string& line, std::int64_t at);
-  void see_who_has_a_permit(const std::string& line, const Node* made, std::int64_t at);
+  void note_first(const std::string& directory, std::int64_t at);
+  void note_permits(const std::string& directory, const Node* made, std::int64_t at);
   [[nodiscard]] std::vector<std::int64_t> ahead_of(const Node& node) const;
 
   std::map<std::int64_t, Node> nodes_;
-  std::map<std::string, std::map<std::string, Live>> lines_;  // by the parent's path, then by the node's
+  std::map<std::string, std::map<std::string, Live>> queues_;  // by the parent's path, then by the node's
   std::map<std::string, std::int64_t> parents_;
   std::map<std::int64_t, std::vector<std::string>> ephemerals_;
   std::map<std::int64_t, std::int32_t> last_requests_;

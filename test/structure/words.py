@@ -20,7 +20,8 @@ BANNED = [
     (r"\bhand(s|ed|ing)?[ _-]over\b|\bhand-overs?\b", "hands over", "hands off; handoff"),
     (r"\bmisled\b", "misled", "unproven"),
     (r"\bcontend\b|\bContention\b", "Contention", "QueuePosition; find_position"),
-    (r"\bkeeps_out\b|\bis_last_obstacle\b", "keeps_out", "blocks; only_predecessor"),
+    (r"\bcontention\.\w+|\bQueuePosition contention\b", "contention.verdict", "position"),
+    (r"\bkeeps_out\b|\bkept_out_by\b|\bis_last_obstacle\b", "keeps_out", "blocks; is_blocked_by; only_predecessor"),
     (r"\bWokenUp\b", "WokenUp", "Wakeup"),
     (r"\bHolding\b|\bThreadHolds\b", "Holding", "HeldLock; ThreadLeases"),
     (r"\b[Pp]atience_?\b", "Patience", "WaitPolicy"),
@@ -35,11 +36,13 @@ BANNED = [
     (r"\bmost_[a-z]+\w*", "most_bytes", "max_bytes"),
     (r"\bfind_\w*(flaw|fault)\w*", "find_path_flaw", "validate_path"),
     (r"\bPendingLines\b|\bSemaphoreLines\b|\bLineKind\b|\bread_lines\b", "PendingLines", "PendingQueues, QueueKind"),
+    (r"\bvanish\w*", "vanished", "is deleted, is gone"),
+    (r"\bsee_who_\w+", "see_who_is_first", "note_first"),
     (r"\b[Ss]trangers?\b", "stranger", "foreign; another client"),
     (r"\b[Ww]ho ?ever\b", "whoever", "the client that"),
 ]
 PATTERN = re.compile("|".join(f"(?P<w{i}>{pattern})" for i, (pattern, _, _) in enumerate(BANNED)))
-KINDS = {".hpp", ".cpp", ".py", ".java", ".md", ".cmake", ".sh", ".txt"}
+KINDS = {".hpp", ".cpp", ".py", ".java", ".md", ".cmake", ".sh", ".txt", ".mjs", ".yml", ".html"}
 FOLDERS = ["zklock", "recipes", "observe", "tools", "test", "integration", "bench", "examples", "fuzz", "cmake", "docs", "scripts"]
 
 

@@ -153,7 +153,7 @@ void BoardFeed::keep_watch(const std::string& path, Watch watch) {
 }
 
 void BoardFeed::add_directories(const std::string& parent, const LockBoard::Changes& changes) {
-  for (const std::string& path : changes.vanished) plan_.remove(path);
+  for (const std::string& path : changes.deleted) plan_.remove(path);
   for (const std::string& path : changes.appeared) {
     if (path == "/zookeeper") continue;
     const bool is_deep = std::ranges::count(path, '/') > deepest_level;

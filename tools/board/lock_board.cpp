@@ -132,7 +132,7 @@ LockBoard::Changes LockBoard::listed(const std::string& path, const std::vector<
       remove_lock(join_path(parent_path(path), locks_name), now);
   }
   Changes changes = update_children(entry, names);
-  for (const std::string& child : changes.vanished) gone(child, now);
+  for (const std::string& child : changes.deleted) gone(child, now);
   const std::string lock = lock_of(path);
   if (sorted.has_lock || locks_.contains(lock)) refresh(lock, now);
   return changes;

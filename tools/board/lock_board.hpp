@@ -34,7 +34,7 @@ class LockBoard {
   /// Directories that a listing shows for the first time, and those that it does not show any more.
   struct Changes {
     std::vector<std::string> appeared;
-    std::vector<std::string> vanished;
+    std::vector<std::string> deleted;
   };
   /// The children of a directory. What is below a child that is gone goes, too.
   Changes listed(const std::string& directory, const std::vector<std::string>& names, Time now);

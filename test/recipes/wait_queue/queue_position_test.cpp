@@ -80,9 +80,9 @@ TEST_CASE("a contender waits for the nearest contender ahead of it") {
       {{"_c_x-lock-0000000003", a}, a, Verdict::first, ""},
   };
   for (const Row& row : rows) {
-    const QueuePosition contention = find_position(row.children, row.own, LockKind::mutex);
-    CHECK(contention.verdict == row.verdict);
-    CHECK(contention.predecessor == row.predecessor);
+    const QueuePosition position = find_position(row.children, row.own, LockKind::mutex);
+    CHECK(position.verdict == row.verdict);
+    CHECK(position.predecessor == row.predecessor);
   }
 }
 
@@ -127,9 +127,9 @@ TEST_CASE("a reader waits for the nearest writer ahead, a writer for the nearest
   };
   for (const Row& row : rows) {
     INFO(row.own);
-    const QueuePosition contention = find_position(all, row.own, row.kind);
-    CHECK(contention.verdict == row.verdict);
-    CHECK(contention.predecessor == row.predecessor);
+    const QueuePosition position = find_position(all, row.own, row.kind);
+    CHECK(position.verdict == row.verdict);
+    CHECK(position.predecessor == row.predecessor);
   }
   std::vector<std::string> line;
   for (const QueueEntry& each : in_queue_order(all, LockKind::read)) line.push_back(each.name);

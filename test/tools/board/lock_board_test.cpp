@@ -82,7 +82,7 @@ TEST_CASE("a listing shows which directories have appeared, and which are gone w
   board.listed("/locks/a/deep", {mutex(1)}, start);
   const auto changes = board.listed("/locks", {"b", "c"}, start);
   CHECK(changes.appeared == std::vector<std::string>{"/locks/c"});
-  CHECK(changes.vanished == std::vector<std::string>{"/locks/a"});
+  CHECK(changes.deleted == std::vector<std::string>{"/locks/a"});
   CHECK(board.find("/locks/a") == nullptr);
   CHECK(board.find("/locks/a/deep") == nullptr);
   CHECK(board.find("/locks/a-b") != nullptr);
