@@ -4,16 +4,27 @@
 #include "fixture.hpp"
 #include "support/catch.hpp"
 
+#include <chrono>
 #include <string>
+#include <utility>
 
 namespace zklock::test {
 
-/// A test adds the lock that it is about.
-struct LockFixture {
-  testing::TestServer& server = shared_server();
-  Client client = make_client(server);
-  Session session = connected_session(client);
-  std::string path = fresh_path();
+/// A server of the test's own, which it may harm; to be inherited before the next one.
+struct OwnServer {
+  testing::TestServer own_server{};
+};
+
+/// A path of the test's own, and a client by which the test looks at it.
+struct ObservedLock {
+  testing::TestServer& server;
+  Client observer;
+  Session session = connected_session(observer);  ///< of the observer
+  std::string path;
+
+  explicit ObservedLock(testing::TestServer& on = shared_server(), std::chrono::milliseconds timeout = session_timeout,
+                        std::string at = fresh_path())
+      : server{on}, observer{make_client(on, timeout)}, path{std::move(at)} {}
 
   /// How many nodes are in the lock's directory, or in another one.
   [[nodiscard]] std::size_t queue_length() const { return queue_length(path); }
@@ -31,6 +42,17 @@ struct LockFixture {
     REQUIRE_FALSE(
         std::get<0>(outcome_of_operation<>([&](auto token) { session.async_remove(node, std::move(token)); })));
   }
+  /// The servers end the session, as if its timeout had passed.
+  void end(const Session& victim) const {
+    const SessionCredentials credentials = victim.credentials();
+    server.end_session(credentials.id, {credentials.password.data(), credentials.password.size()});
+  }
+};
+
+/// The client that looks also uses the lock, which a test adds.
+struct LockFixture : ObservedLock {
+  using ObservedLock::ObservedLock;
+  Client& client = observer;
 };
 
 }  // namespace zklock::test

@@ -1,5 +1,5 @@
 #include "support/catch.hpp"
-#include "support/fixture.hpp"
+#include "support/lock_fixture.hpp"
 
 #include <zklock/recipe_kit/shared_state.hpp>
 #include <zklock/recipes/locks/lock_registry.hpp>
@@ -17,15 +17,13 @@ using namespace zklock::test;
 
 namespace {
 
-struct Fixture {
-  testing::TestServer& server = shared_server();
-  Client client = make_client(server);
-  Session session = connected_session(client);
-  std::string base = fresh_path();
+struct Fixture : LockFixture {
+  const std::string& base = path;
   LockRegistry registry{client, base};
 
+  /// Of the lock of that name.
   [[nodiscard]] std::size_t queue_length(const std::string& name) const {
-    return children_of(session, base + "/" + name).size();
+    return LockFixture::queue_length(base + "/" + name);
   }
   /// The number of creates and deletes of nodes in a wait queue.
   [[nodiscard]] int changes(const std::string& name) const {

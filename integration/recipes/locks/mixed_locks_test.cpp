@@ -1,6 +1,6 @@
 // A mutex and a read/write lock on one path, which do not exclude each other.
 #include "support/catch.hpp"
-#include "support/fixture.hpp"
+#include "support/lock_fixture.hpp"
 #include "support/semaphore.hpp"
 
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
@@ -22,17 +22,16 @@ using namespace zklock::test;
 
 namespace {
 
-struct Fixture {
-  testing::TestServer& server = shared_server();
+struct Fixture : ObservedLock {
   std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> log = std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(1000);
   Client client{{.connect_string = server.connect_string(),
                  .session_timeout = session_timeout,
                  .logger = std::make_shared<spdlog::logger>("test", log)}};
-  Client other = make_client(server);
-  Session session = connected_session(other);
+  Client& other = observer;
   ClientHandle part = client.using_namespace("a-part");
   std::string path_in_part = fresh_path();
-  std::string path = "/a-part" + path_in_part;
+
+  Fixture() { path = "/a-part" + path_in_part; }
 
   [[nodiscard]] std::vector<std::string> warnings() const {
     auto lines = log->last_formatted();

@@ -1,5 +1,5 @@
 #include "support/catch.hpp"
-#include "support/fixture.hpp"
+#include "support/lock_fixture.hpp"
 
 #include <zklock/recipes/locks/inter_process_multi_lock.hpp>
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
@@ -17,25 +17,16 @@ using namespace zklock::test;
 
 namespace {
 
-struct Fixture {
-  testing::TestServer& server = shared_server();
-  Client client = make_client(server);
+struct Fixture : LockFixture {
   Client other = make_client(server);
-  Session session = connected_session(client);
-  std::string left = fresh_path() + "/left";
-  std::string right = left.substr(0, left.rfind('/')) + "/right";
+  std::string left = path + "/left";
+  std::string right = path + "/right";
   InterProcessMutex left_mutex{client, left};
   InterProcessMutex right_mutex{client, right};
   InterProcessMultiLock both{client, {right, left}};
 
-  [[nodiscard]] std::size_t queue_length(const std::string& path) const { return children_of(session, path).size(); }
   [[nodiscard]] bool nothing_left() const {
     return leaves_no_trace(server, session, left) && leaves_no_trace(server, session, right);
-  }
-  /// Deletes a node as an operator would.
-  void remove(const std::string& node) const {
-    REQUIRE_FALSE(
-        std::get<0>(outcome_of_operation<>([&](auto token) { session.async_remove(node, std::move(token)); })));
   }
   /// A path at which no lock can be made: below an ephemeral node.
   [[nodiscard]] std::string impossible_path() const {
@@ -145,19 +136,19 @@ TEST_CASE_METHOD(Fixture, "a multi-lock of which one release fails releases the 
   SECTION("asynchronous") {
     auto [error, lease] = acquire(both, 10s);
     REQUIRE_FALSE(error);
-    remove(lease.leases()[GENERATE(0U, 1U)].node_path());
+    delete_node(lease.leases()[GENERATE(0U, 1U)].node_path());
     CHECK(release(lease) == LockError::lock_lost);
   }
   SECTION("blocking") {
     both.acquire();
     const std::string lost = GENERATE(true, false) ? left : right;
-    remove(lost + "/" + children_of(session, lost).front());
+    delete_node(lost + "/" + children_of(session, lost).front());
     CHECK(error_of([&] { both.release(); }) == LockError::lock_lost);
   }
   SECTION("blocking, and both fail: the first error is given, that of the lock acquired last") {
     both.acquire();
     right_mutex.release();
-    remove(left + "/" + children_of(session, left).front());
+    delete_node(left + "/" + children_of(session, left).front());
     CHECK(error_of([&] { both.release(); }) == LockError::not_owner);
   }
   SECTION("in the background") {
@@ -249,7 +240,7 @@ TEST_CASE_METHOD(Fixture, "multi-locks that name their locks in different orders
   const std::string third = left + "-and-right";
   const std::vector<std::vector<std::string>> orders{{left, right}, {right, left}, {third, left}, {right, third}};
   std::map<std::string, std::atomic<int>> inside;
-  for (const std::string& path : {left, right, third}) inside[path] = 0;
+  for (const std::string& lock : {left, right, third}) inside[lock] = 0;
   std::atomic<int> overlaps{0};
   std::atomic<int> failures{0};
   std::vector<std::thread> threads;
@@ -261,10 +252,10 @@ TEST_CASE_METHOD(Fixture, "multi-locks that name their locks in different orders
           ++failures;
           return;
         }
-        for (const std::string& path : orders[i])
-          if (inside.at(path)++ != 0) ++overlaps;
+        for (const std::string& each : orders[i])
+          if (inside.at(each)++ != 0) ++overlaps;
         std::this_thread::yield();
-        for (const std::string& path : orders[i]) --inside.at(path);
+        for (const std::string& each : orders[i]) --inside.at(each);
         if (turn % 2 == 0) {
           lock.unlock();
         } else {

@@ -1,7 +1,7 @@
 // InterProcessMutex while servers and processes are killed, and links are lost.
 #include "support/catch.hpp"
-#include "support/fixture.hpp"
 #include "support/frame_proxy.hpp"
+#include "support/lock_fixture.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -18,11 +18,8 @@ namespace {
 
 constexpr std::chrono::milliseconds brief = slack > 1s ? 6s : 2s;
 
-struct Fixture {
-  testing::TestServer server;
-  Client client = make_client(server, brief);
-  Session session = connected_session(client);
-  std::string path = "/locks/a";
+struct Fixture : OwnServer, LockFixture {
+  Fixture() : LockFixture{own_server, brief} {}
   InterProcessMutex mutex{client, path};
 
   [[nodiscard]] std::size_t queue_length() const { return children_of(client.session(), path).size(); }

@@ -1,6 +1,6 @@
 // Releasing a lock while the server does not answer.
 #include "support/catch.hpp"
-#include "support/fixture.hpp"
+#include "support/lock_fixture.hpp"
 
 #include <zklock/recipes/locks/inter_process_multi_lock.hpp>
 #include <zklock/recipes/locks/inter_process_semaphore_mutex.hpp>
@@ -17,11 +17,8 @@ using namespace zklock::test;
 namespace {
 
 /// A server that the tests pause, for less than the session timeout.
-struct Fixture {
-  testing::TestServer server;
-  Client client = make_client(server, 9s);
-  Session session = connected_session(client);
-  std::string path = "/locks/a";
+struct Fixture : OwnServer, LockFixture {
+  Fixture() : LockFixture{own_server, 9s} {}
   InterProcessMutex mutex{client, path};
 
   /// Checks that the lock is free once the server is back, without the end of the session.

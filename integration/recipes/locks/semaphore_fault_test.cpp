@@ -1,7 +1,7 @@
 // InterProcessSemaphore while servers are killed and sessions end.
 #include "support/catch.hpp"
-#include "support/fixture.hpp"
 #include "support/frame_proxy.hpp"
+#include "support/lock_fixture.hpp"
 #include "support/semaphore.hpp"
 
 #include <algorithm>
@@ -12,29 +12,23 @@ using namespace zklock::test;
 namespace {
 
 /// A client that observes, and one whose link can be cut.
-struct Fixture {
-  testing::TestServer server;
+struct Fixture : OwnServer, ObservedLock {
   FrameProxy proxy{server.port()};
-  Client observing = make_client(server, 9s);
-  Session observer = connected_session(observing);
   Client client{{.connect_string = proxy.address(),
                  .session_timeout = 9s,
                  .retry = ExponentialBackoffRetry{.base = 20ms, .max_retries = 8}}};
-  Session session = connected_session(client);
-  std::string path = "/semaphores/a";
-  InterProcessSemaphore theirs{observing, path, 2};
+  Session own_session = connected_session(client);
+  InterProcessSemaphore theirs{observer, path, 2};
   InterProcessSemaphore semaphore{client, path, 2};
 
-  [[nodiscard]] std::vector<std::string> leases() const { return children_of(observer, path + "/leases"); }
-  [[nodiscard]] std::size_t queue_length() const { return children_of(observer, path + "/locks").size(); }
-  [[nodiscard]] bool nothing_left() const { return semaphore_leaves_no_trace(server, observer, path); }
+  [[nodiscard]] std::vector<std::string> leases() const { return children_of(session, path + "/leases"); }
+  [[nodiscard]] std::size_t queue_length() const { return ObservedLock::queue_length(path + "/locks"); }
+  [[nodiscard]] bool nothing_left() const { return semaphore_leaves_no_trace(server, session, path); }
   [[nodiscard]] error_code remove(const std::string& node) const {
-    return std::get<0>(outcome_of_operation<>([&](auto token) { observer.async_remove(node, std::move(token)); }));
+    return std::get<0>(outcome_of_operation<>([&](auto token) { session.async_remove(node, std::move(token)); }));
   }
-  void end(const Session& victim) {
-    const SessionCredentials credentials = victim.credentials();
-    server.end_session(credentials.id, {credentials.password.data(), credentials.password.size()});
-  }
+
+  Fixture() : ObservedLock{own_server, 9s} {}
 };
 
 }  // namespace
@@ -44,7 +38,7 @@ TEST_CASE_METHOD(Fixture,
                  "[faults]") {
   const Lease keeps_the_directory = acquire(theirs);
   // All waiters are in the wait queue behind this node, so the next create is that of a permit.
-  std::optional<Lease> ahead = acquire(InterProcessMutex{observing, path + "/locks"});
+  std::optional<Lease> ahead = acquire(InterProcessMutex{observer, path + "/locks"});
   std::vector<Pending<Lease>> pending(10);
   for (std::size_t i = 0; i < pending.size(); ++i) semaphore.async_acquire(pending[i].handler());
   REQUIRE(eventually([&] { return queue_length() == 1 + pending.size(); }));
@@ -63,10 +57,10 @@ TEST_CASE_METHOD(Fixture,
     const auto [error, lease] = each.get();
     REQUIRE_FALSE(error);
     CHECK(lease.is_held());
-    REQUIRE(eventually([&] { return observer.state() == SessionState::connected; }));
+    REQUIRE(eventually([&] { return session.state() == SessionState::connected; }));
     CHECK(leases().size() <= 3);  // two permits, and the waiter's node
   }
-  CHECK(client.session() == session);
+  CHECK(client.session() == own_session);
   CHECK(
       eventually([&] { return leases().size() == 1 && queue_length() == 0 && server.monitor("zk_watch_count") == 0; }));
 }
@@ -92,8 +86,8 @@ TEST_CASE_METHOD(Fixture, "a waiter for permits whose session is ended starts ov
   Pending<std::vector<Lease>> waiter;
   semaphore.async_acquire_many(2, waiter.handler());
   REQUIRE(eventually([&] { return leases().size() == 4; }));
-  end(session);
-  REQUIRE(eventually([&] { return session.state() == SessionState::expired && leases().size() == 4; }));
+  end(own_session);
+  REQUIRE(eventually([&] { return own_session.state() == SessionState::expired && leases().size() == 4; }));
   held.clear();
   const auto [error, leases_of_two] = waiter.get();
   REQUIRE_FALSE(error);
@@ -104,7 +98,7 @@ TEST_CASE_METHOD(Fixture, "permits whose session is ended are lost, and free for
   std::vector<Lease> held = semaphore.acquire_many(2);
   Pending<> lost;
   held.front().async_wait_lost(lost.handler());
-  end(session);
+  end(own_session);
   CHECK_FALSE(std::get<0>(lost.get()));
   CHECK(held.back().state() == LeaseState::lost);
   CHECK(std::get<0>(outcome_of_operation<>([&](auto token) { held.back().async_release(std::move(token)); })) ==
@@ -131,7 +125,7 @@ TEST_CASE_METHOD(Fixture, "a waiter whose nodes an operator deletes starts over,
     for (const std::string& name : leases()) all.remove(path + "/leases/" + name);
     all.remove(path + "/leases");
     REQUIRE_FALSE(std::get<0>(
-        outcome_of_operation<TransactionResults>([&](auto token) { observer.async_commit(all, std::move(token)); })));
+        outcome_of_operation<TransactionResults>([&](auto token) { session.async_commit(all, std::move(token)); })));
   }
   // The waiter has other nodes now.
   const auto starts_over = [&] {
@@ -156,7 +150,7 @@ TEST_CASE_METHOD(Fixture,
   Pending<std::vector<Lease>> first;
   semaphore.async_acquire_many(2, first.handler());
   REQUIRE(eventually([&] { return leases().size() == 4 && queue_length() == 1; }));
-  const std::string place = children_of(observer, path + "/locks").front();
+  const std::string place = children_of(session, path + "/locks").front();
   const std::vector<std::string> before = leases();
   Pending<Lease> second;
   theirs.async_acquire(second.handler());
@@ -181,10 +175,10 @@ TEST_CASE_METHOD(Fixture, "a waiter for permits whose queue node is deleted whil
   Pending<Lease> waiter;
   semaphore.async_acquire(waiter.handler());
   REQUIRE(eventually([&] { return leases().size() == 3 && queue_length() == 1; }));
-  const std::string place = children_of(observer, path + "/locks").front();
+  const std::string place = children_of(session, path + "/locks").front();
   REQUIRE_FALSE(remove(path + "/locks/" + place));
   REQUIRE(eventually([&] {
-    const auto now = children_of(observer, path + "/locks");
+    const auto now = children_of(session, path + "/locks");
     return leases().size() == 3 && now.size() == 1 && now.front() != place;
   }));
   held.clear();
@@ -208,7 +202,7 @@ TEST_CASE_METHOD(Fixture, "a deadline for permits holds while the server is away
   CHECK(std::get<0>(second.get()) == Error::timed_out);
   CHECK(std::chrono::steady_clock::now() - start < wait + slack);
   server.resume();
-  REQUIRE(eventually([&] { return observer.state() == SessionState::connected; }));
+  REQUIRE(eventually([&] { return session.state() == SessionState::connected; }));
   CHECK(
       eventually([&] { return leases().size() == 1 && queue_length() == 0 && server.monitor("zk_watch_count") == 0; }));
 }

@@ -1,6 +1,6 @@
 #include "support/catch.hpp"
-#include "support/fixture.hpp"
 #include "support/frame_proxy.hpp"
+#include "support/lock_fixture.hpp"
 
 #include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/recipes/locks/inter_process_multi_lock.hpp>
@@ -24,12 +24,8 @@ using namespace zklock::test;
 
 namespace {
 
-struct Fixture {
-  testing::TestServer& server = shared_server();
+struct Fixture : ObservedLock {
   Client client = make_client(server);
-  Client observer = make_client(server);
-  Session session = connected_session(observer);
-  std::string path = fresh_path();
   InterProcessMutex mutex{client, path};
   asio::thread_pool pool{1};  // runs the coroutines
 
@@ -37,11 +33,7 @@ struct Fixture {
 
   [[nodiscard]] std::size_t queue_length() const {
     static_cast<void>(sync(session));
-    return children_of(session, path).size();
-  }
-  void end_session_of(const Client& victim) const {
-    const SessionCredentials credentials = victim.session().credentials();
-    server.end_session(credentials.id, {credentials.password.data(), credentials.password.size()});
+    return ObservedLock::queue_length();
   }
   /// Runs the coroutine to its end and returns its result.
   template <class T>
@@ -251,13 +243,13 @@ TEST_CASE_METHOD(Fixture, "a coroutine that was cancelled in with_lease is cance
 
 TEST_CASE_METHOD(Fixture, "with_lease reports that the lock was lost, unless the body throws an error of its own") {
   const auto lose = [&](Lease& lease) -> asio::awaitable<int> {
-    end_session_of(client);
+    end(client.session());
     co_await lease.async_wait_lost();
     co_return 1;
   };
   CHECK(error_of(with_lease(mutex, lose)) == LockError::lock_lost);
   const auto lose_and_throw = [&](Lease& lease) -> asio::awaitable<int> {
-    end_session_of(client);
+    end(client.session());
     co_await lease.async_wait_lost();
     throw std::out_of_range{"sold out"};
   };
