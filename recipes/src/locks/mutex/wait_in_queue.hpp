@@ -18,7 +18,7 @@ namespace zklock {
 
 using Children = std::vector<std::string>;
 
-/// What a recipe decides about the nodes by which its attempts wait. A constructor: docs/contributing.md, compiler traps.
+/// What a recipe decides about the nodes of its attempts. A constructor: docs/contributing.md, compiler traps.
 struct NodeTraits {
   /// Whether the node, though it is first, is to go back to the end of the queue, for another one of the children.
   using StepsBack = bool (*)(const Children& children, std::string_view own_name);

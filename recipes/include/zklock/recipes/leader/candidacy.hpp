@@ -78,7 +78,7 @@ class CandidacyStream {
   [[nodiscard]] Clock::time_point valid_until() const;
   /// 0 unless it is leading or suspect.
   [[nodiscard]] std::int64_t fencing_token() const;
-  /// As Leadership::guard. Throws boost::system::system_error with LockError::lock_lost unless it is leading or suspect.
+  /// As Leadership::guard. Throws boost::system::system_error: LockError::lock_lost unless it is leading or suspect.
   [[nodiscard]] Transaction guard() const;
 
  private:

@@ -59,8 +59,8 @@ class LeaderElection {
   auto async_lead(std::chrono::duration<Rep, Period> wait, Token&& token = {}) const {
     return initiate_lead(detail::WaitPolicy::of(wait), std::forward<Token>(token));
   }
-  /// As async_lead, but blocks. Throws boost::system::system_error: its errors; Error::would_deadlock where the client's
-  /// own work would have to wait for this call.
+  /// As async_lead, but blocks. Throws boost::system::system_error: its errors; Error::would_deadlock where the
+  /// client's own work would have to wait for this call.
   [[nodiscard]] Leadership lead() const { return std::move(*lead_within({})); }
   /// As above, for at most `wait`: std::nullopt when others lead for that long. Zero or less: one try.
   template <class Rep, class Period>

@@ -9,8 +9,8 @@
 namespace zklock {
 
 /// Curator's LeaderSelector, on the same path as Curator's; with Kazoo's names its Election. Its nodes are those of an
-/// InterProcessMutex, with the bare id as data: a mutex on the path and the leader exclude each other. Use no LeaderLatch
-/// there. `lead_while` is what a LeaderSelectorListener is for.
+/// InterProcessMutex, with the bare id as data: a mutex on the path and the leader exclude each other. Use no
+/// LeaderLatch there. `lead_while` is what a LeaderSelectorListener is for.
 class LeaderSelector : public LeaderElection {
  public:
   /// `path` is the election's directory; it is created when it is first needed, as containers, or as persistent nodes
