@@ -71,7 +71,7 @@ TEST_CASE_METHOD(Fixture, "zklock lead with a priority lets a higher one go ahea
   Leadership leader = lead(LeaderLatch{client, path, "now"});
   Program low = stand({"--id", "low", "--priority", "1"}, "echo low");
   REQUIRE(eventually([&] { return queue_length() == 2; }));
-  Program high = stand({"--id", "high", "--priority", "9"}, "echo high; read line");
+  Program high = stand({"--id", "high", "--priority", "9"}, "echo high; read line; exit 0");
   REQUIRE(eventually([&] { return queue_length() == 3; }));
   CHECK_FALSE(resign(leader));
   CHECK(high.line() == "high");
@@ -81,7 +81,7 @@ TEST_CASE_METHOD(Fixture, "zklock lead with a priority lets a higher one go ahea
   CHECK(low.line() == "low");
   CHECK(low.wait() == 0);
 
-  Program selected = stand({"--selector", "--id", "s"}, "echo in; read line");
+  Program selected = stand({"--selector", "--id", "s"}, "echo in; read line; exit 0");
   CHECK(selected.line() == "in");
   CHECK(LeaderSelector(client, path).participants().at(0).id == "s");
   selected.end_input();
