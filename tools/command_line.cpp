@@ -1,14 +1,15 @@
 #include "command_line.hpp"
 
+#include "common_options.hpp"
 #include "duration.hpp"
 #include "failure.hpp"
 #include "help.hpp"
+#include "run_options.hpp"
 #include "top/top.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <span>
 
 namespace zklock::tools {
@@ -22,6 +23,8 @@ class HelpFormatter : public CLI::Formatter {
   HelpFormatter() { column_width(32); }
   std::string make_usage(const CLI::App* app, std::string name) const override {
     if (app->get_name() == "run") return "Usage: zklock run PATH [OPTIONS] -- COMMAND [ARGUMENT]...\n";
+    if (app->get_name() == "lead") return "Usage: zklock lead PATH [OPTIONS] -- COMMAND [ARGUMENT]...\n";
+    if (app->get_name() == "leaders") return "Usage: zklock leaders PATH [OPTIONS]\n";
     if (app->get_name() == "ls") return "Usage: zklock ls PATH [OPTIONS]\n";
     if (app->get_name() == "revoke") return "Usage: zklock revoke PATH [OPTIONS]\n";
     if (app->get_name() == "doctor") return "Usage: zklock doctor PATH... [OPTIONS]\n";
@@ -31,73 +34,13 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-void add_duration(CLI::App& app, const std::string& name, std::function<void(milliseconds)> set,
-                  const std::string& help) {
-  const auto parse = [name, set = std::move(set)](const std::string& text) {
-    try {
-      set(parse_duration(text));
-    } catch (const std::invalid_argument& error) {
-      throw CLI::ValidationError{name, error.what()};
-    }
-  };
-  app.add_option_function<std::string>(name, parse, help)->type_name("DURATION");
-}
-
-void add_where(CLI::App& app, Where& where) {
-  app.add_option("-c,--connect", where.connect,
-                 "The ZooKeeper servers, \"zk1:2181,zk2:2181/app\"; else $ZKLOCK_CONNECT")
-      ->type_name("STRING");
-  app.add_option("--auth", where.auth,
-                 "Credentials for the servers, \"digest:alice:secret\"; several: say it again. "
-                 "Others of the machine see them: put them into $ZKLOCK_AUTH, or a file")
-      ->type_name("SCHEME:ID")
-      ->allow_extra_args(false);
-  app.add_option("--auth-file", where.auth_file, "A file with credentials, SCHEME:ID, a line each")->type_name("FILE");
-  app.add_flag("-v,--verbose", where.verbose, "Log to stderr what happens on the way");
-}
-
-/// The options for the kind of lock; without one of them it is the mutex.
-void add_modes(CLI::App& run, RunOptions& options) {
-  auto* shared = run.add_flag_callback(
-      "--shared", [&] { options.mode = Mode::shared; },
-      "The read lock of a read/write lock: readers run together. Without it, --exclusive and --permits: a mutex, "
-      "which is another lock and excludes neither readers nor writers: use one kind on a PATH");
-  auto* exclusive = run.add_flag_callback(
-      "--exclusive", [&] { options.mode = Mode::exclusive; },
-      "The write lock of a read/write lock: alone, as with a mutex, but readers are kept out, too");
-  const auto use_permits = [&](std::int32_t number) {
-    options.mode = Mode::permit;
-    options.permits = number;
-  };
-  auto* permits = run.add_option_function<std::int32_t>(
-      "--permits", use_permits, "One permit of a semaphore that has so many: as many run together");
-  permits->type_name("NUMBER")->check(CLI::Range(std::int32_t{1}, std::numeric_limits<std::int32_t>::max()));
-  exclusive->excludes(shared);
-  permits->excludes(shared)->excludes(exclusive);
-}
-
-CLI::App* add_run(CLI::App& app, RunOptions& options) {
-  auto* run = app.add_subcommand("run", help::run_about);
-  run->footer(help::run_footer);
-  run->add_option("PATH", options.path, "The lock, such as /locks/nightly; made when it is first needed")->required();
-  add_modes(*run, options);
-  add_duration(
-      *run, "--timeout", [&](milliseconds wait) { options.timeout = wait; },
-      "How long to wait for the lock, as 500ms, 1.5s, 2m, 1h; 0: one try. Default: as long as it takes");
-  add_duration(
-      *run, "--session-timeout", [&](milliseconds timeout) { options.session_timeout = timeout; },
-      "How long to be out of touch before the lock goes to others; the server grants 2 to 20 of its ticks. "
-      "Default: " +
-          format_duration(options.session_timeout));
-  add_duration(
-      *run, "--kill-after", [&](milliseconds grace) { options.kill_after = grace; },
-      "From SIGTERM to SIGKILL for a command that has lost the lock, or shall give it back. Default: " +
-          format_duration(options.kill_after));
-  run->add_flag("--revocable", options.revocable,
-                "End the command when another client asks for the lock (zklock revoke)");
-  add_where(*run, options.where);
-  run->add_flag("--dev", options.where.dev, "Start a throw-away server for this one run");
-  return run;
+CLI::App* add_leaders(CLI::App& app, LeadersOptions& options) {
+  auto* leaders = app.add_subcommand("leaders", help::leaders_about);
+  leaders->footer(help::leaders_footer);
+  leaders->add_option("PATH", options.path, "The election, such as /leader/nightly")->required();
+  leaders->add_flag("--json", options.json, "As a JSON array");
+  add_where(*leaders, options.where);
+  return leaders;
 }
 
 CLI::App* add_ls(CLI::App& app, LsOptions& options) {
@@ -203,17 +146,20 @@ void add_server(CLI::App& app, ServerOptions& options) {
       ->check(CLI::Range(1, 65'535));
 }
 
-void check_usage(const CLI::App& app, const RunOptions& run, bool has_command) {
-  const bool runs = app.got_subcommand("run");
-  if (runs && run.where.dev && !run.where.connect.empty())
+void check_usage(const CLI::App& app, const RunOptions& run, const RunOptions& lead, bool has_command) {
+  const bool leads = app.got_subcommand("lead");
+  const bool runs = leads || app.got_subcommand("run");
+  const Where& where = leads ? lead.where : run.where;
+  if (runs && where.dev && !where.connect.empty())
     throw CLI::ValidationError{"--dev brings its own server: leave --connect out"};
   if (runs && !has_command)
-    throw CLI::ValidationError{"no command: write it after '--', as in 'zklock run PATH -- sleep 5'"};
-  if (!runs && has_command) throw CLI::ValidationError{"only 'zklock run' takes a command after '--'"};
+    throw CLI::ValidationError{std::string{"no command: write it after '--', as in 'zklock "} +
+                               (leads ? "lead" : "run") + " PATH -- sleep 5'"};
+  if (!runs && has_command) throw CLI::ValidationError{"only 'zklock run' and 'zklock lead' take a command after '--'"};
 }
 
 std::string known_words() {
-  return has_top ? "run, ls, revoke, doctor, dashboard, top or server" : "run, ls, revoke, doctor, dashboard or server";
+  return std::string{"run, lead, leaders, ls, revoke, doctor, dashboard"} + (has_top ? ", top" : "") + " or server";
 }
 
 void check_subcommand(const CLI::App& app, std::span<char*> words) {
@@ -246,10 +192,14 @@ std::variant<Options, Done> parse_command_line(int argc, char** argv) {
   app.set_version_flag("--version", "zklock " ZKLOCK_VERSION);
   app.require_subcommand(1);
   RunOptions run;
+  RunOptions lead;
+  LeadersOptions leaders;
   LsOptions ls;
   RevokeOptions revoke;
   DoctorOptions doctor;
   const auto* run_app = add_run(app, run);
+  const auto* lead_app = add_lead(app, lead);
+  const auto* leaders_app = add_leaders(app, leaders);
   const auto* ls_app = add_ls(app, ls);
   const auto* revoke_app = add_revoke(app, revoke);
   const auto* doctor_app = add_doctor(app, doctor);
@@ -262,12 +212,14 @@ std::variant<Options, Done> parse_command_line(int argc, char** argv) {
   try {
     check_subcommand(app, words);
     app.parse(static_cast<int>(separator - words.begin()), argv);
-    check_usage(app, run, has_command);
+    check_usage(app, run, lead, has_command);
   } catch (const CLI::ParseError& error) {
     return explain(app, error);
   }
-  if (has_command) run.command.assign(separator + 1, words.end());
-  if (run_app->parsed()) return Options{std::move(run)};
+  RunOptions& running = lead_app->parsed() ? lead : run;
+  if (has_command) running.command.assign(separator + 1, words.end());
+  if (run_app->parsed() || lead_app->parsed()) return Options{std::move(running)};
+  if (leaders_app->parsed()) return Options{std::move(leaders)};
   if (ls_app->parsed()) return Options{std::move(ls)};
   if (revoke_app->parsed()) return Options{std::move(revoke)};
   if (doctor_app->parsed()) return Options{std::move(doctor)};

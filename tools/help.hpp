@@ -62,6 +62,40 @@ Examples:
   zklock run /semaphores/licences --permits 5 -- ./simulate     # five at a time
   zklock run --dev /locks/a -- env                              # a throw-away server, to try it out)";
 
+inline constexpr const char* lead_about =
+    "Stands for the leadership of PATH, runs COMMAND while it leads, and resigns.\n"
+    "First come, first served, among all programs and machines that use the same path; on Curator's LeaderLatch.";
+
+inline constexpr const char* lead_footer = R"(
+COMMAND gets in its environment:
+  ZKLOCK_FENCING_TOKEN   a number that grows from leader to leader: let what it writes to refuse older ones
+  ZKLOCK_LOCK_PATH       PATH
+  ZKLOCK_CONNECT         the connect string, so that 'zklock leaders "$ZKLOCK_LOCK_PATH"' works inside, with --dev too
+
+All else is as 'zklock run --help' says, with the leadership for the lock: what happens at signals, when the link or the
+leadership is lost, and the exit status. Only 'zklock revoke' does not reach a leader.
+
+With --priority a candidate whose turn has come lets those behind it with a higher priority go ahead. Candidates without
+one, such as Curator's, count as the lowest, and let nobody go ahead.
+
+Examples:
+  zklock lead /leader/nightly --id "$HOSTNAME" -- ./scheduler
+  zklock lead /leader/nightly --priority 7 -- ./scheduler
+  zklock lead --dev /leader/a -- env                            # a throw-away server, to try it out)";
+
+inline constexpr const char* leaders_about =
+    "Shows which candidate leads PATH, and which ones stand behind it in which order.";
+
+inline constexpr const char* leaders_footer = R"(
+PATH is a LeaderLatch's, or else a LeaderSelector's, Curator's or zklock's, or that of Kazoo's Election. A candidate of
+a LeaderLatch may have a priority in its node's name, as -p007-.
+
+Exit status: 0, also if nobody stands; 64 the command line is wrong; 69 trouble with ZooKeeper.
+
+Examples:
+  zklock leaders /leader/nightly --connect zk1:2181,zk2:2181/app
+  zklock leaders /leader/nightly --json)";
+
 inline constexpr const char* ls_about =
     "Shows who holds the lock PATH, and who waits for it in which order; or, a line for each, the locks below PATH.";
 

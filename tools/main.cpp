@@ -3,6 +3,7 @@
 #include "dashboard/dashboard.hpp"
 #include "doctor.hpp"
 #include "failure.hpp"
+#include "leaders.hpp"
 #include "ls.hpp"
 #include "revoke.hpp"
 #include "run.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 int perform(const RunOptions& options) { return run(options); }
 int perform(const LsOptions& options) { return ls(options); }
+int perform(const LeadersOptions& options) { return leaders(options); }
 int perform(const RevokeOptions& options) { return revoke(options); }
 int perform(const DoctorOptions& options) { return doctor(options); }
 int perform(const DashboardOptions& options) { return dashboard(options); }

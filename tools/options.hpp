@@ -20,19 +20,24 @@ struct Where {
   std::string auth_file{};          ///< a file with more of them, one a line
 };
 
-/// The kind of lock that `zklock run` acquires at its path.
+/// The kind of lock that `zklock run` acquires at its path, or of election in which `zklock lead` stands there.
 enum class Mode {
   mutex,
   shared,     ///< the read lock of a read/write lock
   exclusive,  ///< the write lock of one
-  permit      ///< one permit of a semaphore
+  permit,     ///< one permit of a semaphore
+  latch,      ///< a LeaderLatch
+  selector    ///< a LeaderSelector
 };
 
+/// Those of `zklock run`, and of `zklock lead`.
 struct RunOptions {
   Where where{};
   std::string path{};
   Mode mode = Mode::mutex;
   std::int32_t permits = 1;                            ///< how many permits the semaphore has
+  std::optional<std::string> id{};                     ///< the candidate's
+  std::optional<int> priority{};                       ///< the candidate's
   bool revocable = false;                              ///< ends its command when a client asks for the lock
   std::optional<std::chrono::milliseconds> timeout{};  ///< std::nullopt: for ever
   std::chrono::milliseconds session_timeout{10'000};
@@ -41,6 +46,12 @@ struct RunOptions {
 };
 
 struct LsOptions {
+  Where where{};
+  std::string path{};
+  bool json = false;
+};
+
+struct LeadersOptions {
   Where where{};
   std::string path{};
   bool json = false;
@@ -88,8 +99,8 @@ struct ServerOptions {
   std::uint16_t port = 0;  ///< 0: any that is free
 };
 
-using Options =
-    std::variant<RunOptions, LsOptions, RevokeOptions, DoctorOptions, DashboardOptions, TopOptions, ServerOptions>;
+using Options = std::variant<RunOptions, LsOptions, LeadersOptions, RevokeOptions, DoctorOptions, DashboardOptions,
+                             TopOptions, ServerOptions>;
 
 /// How long the program tries to reach ZooKeeper before it gives up.
 inline constexpr std::chrono::milliseconds connect_limit{10'000};

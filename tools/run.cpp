@@ -8,6 +8,8 @@
 #include "signals.hpp"
 
 #include <zklock/recipe_kit/async_event.hpp>
+#include <zklock/recipes/leader/leader_latch.hpp>
+#include <zklock/recipes/leader/leader_selector.hpp>
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 #include <zklock/recipes/locks/inter_process_semaphore.hpp>
 
@@ -35,15 +37,19 @@ struct Attempt {
   explicit Attempt(error_code why) : error{why} {}
   explicit Attempt(std::tuple<error_code, Lease> result)
       : error{std::get<0>(result)}, lease{std::get<1>(std::move(result))} {}
+  explicit Attempt(Lease granted) : lease{std::move(granted)} {}
   error_code error;
   Lease lease;
 };
 
-using Lock = std::variant<InterProcessMutex, InterProcessSemaphore>;
+using Lock = std::variant<InterProcessMutex, InterProcessSemaphore, LeaderElection>;
 
 Lock make_lock(const ClientHandle& client, const RunOptions& options) {
   if (options.mode == Mode::mutex) return InterProcessMutex{client, options.path};
   if (options.mode == Mode::permit) return InterProcessSemaphore{client, options.path, options.permits};
+  const std::string& id = options.id ? *options.id : client.client_id();
+  if (options.mode == Mode::latch) return LeaderLatch{client, options.path, id, {.priority = options.priority}};
+  if (options.mode == Mode::selector) return LeaderSelector{client, options.path, id};
   InterProcessReadWriteLock lock{client, options.path};
   return std::move(options.mode == Mode::shared ? lock.read_lock() : lock.write_lock());
 }
@@ -54,7 +60,21 @@ asio::awaitable<Attempt> acquire(const OneLock& lock, Deadline deadline) {
   co_return Attempt{co_await lock.async_acquire(*deadline - Clock::now(), use_tuple)};
 }
 
-/// One `zklock run`. Its coroutines all run on the main thread.
+asio::awaitable<Attempt> acquire(const LeaderElection& election, Deadline deadline) {
+  const auto lead = [&] {
+    return deadline ? election.async_lead(*deadline - Clock::now(), asio::use_awaitable_t<>{})
+                    : election.async_lead(asio::use_awaitable_t<>{});
+  };
+  try {
+    auto leading = lead();
+    Leadership leadership = co_await std::move(leading);
+    co_return Attempt{std::move(leadership).into_lease()};
+  } catch (const boost::system::system_error& error) {
+    co_return Attempt{error.code()};
+  }
+}
+
+/// One `zklock run` or `zklock lead`. Its coroutines all run on the main thread.
 class Run {
  public:
   Run(const RunOptions& options, Signals& signals, Command& command, const Connection& connection)
@@ -96,8 +116,9 @@ class Run {
   [[nodiscard]] Failure why_not(error_code error) const {
     if (error == Error::timed_out) {
       const milliseconds wait = *options_.timeout;
+      const bool leads = options_.mode == Mode::latch || options_.mode == Mode::selector;
       const auto limit = wait > wait.zero() ? ", and was not free within " + format_duration(wait) : "";
-      return {status::not_acquired, options_.path + " is held by somebody else" + limit};
+      return {status::not_acquired, options_.path + (leads ? " is led" : " is held") + " by somebody else" + limit};
     }
     if (error == Error::not_connected) return connection_.unreachable(client_);
     return {status::unavailable, "lock " + options_.path + ": " + error.message()};

@@ -21,10 +21,11 @@ std::string protection_of(const std::string& path) {
 /// Does what parse_lock_node does, but on its own: the judge believes nothing that the library says.
 std::optional<LockNode> place_of(const std::string& path) {
   constexpr std::size_t digits = 10;
-  constexpr std::array<std::pair<std::string_view, LockKind>, 4> markers{{{"lock-", LockKind::mutex},
+  constexpr std::array<std::pair<std::string_view, LockKind>, 5> markers{{{"lock-", LockKind::mutex},
                                                                           {"__READ__", LockKind::read},
                                                                           {"__WRIT__", LockKind::write},
-                                                                          {"lease-", LockKind::permit}}};
+                                                                          {"lease-", LockKind::permit},
+                                                                          {"latch-", LockKind::latch}}};
   const std::string name = name_of(path);
   if (name.size() < digits) return std::nullopt;
   const std::string number = name.substr(name.size() - digits);
@@ -37,8 +38,10 @@ std::optional<LockNode> place_of(const std::string& path) {
 
 /// Of two nodes in one wait queue. A reader has the number of the writer that it is beside.
 bool is_blocked_by(const LockNode& behind, const LockNode& ahead) {
-  const bool are_mutexes = behind.kind == LockKind::mutex;
-  if (are_mutexes != (ahead.kind == LockKind::mutex) || ahead.sequence >= behind.sequence) return false;
+  const auto is_read_or_write = [](LockKind kind) { return kind == LockKind::read || kind == LockKind::write; };
+  const bool is_one_queue =
+      behind.kind == ahead.kind || (is_read_or_write(behind.kind) && is_read_or_write(ahead.kind));
+  if (!is_one_queue || ahead.sequence >= behind.sequence) return false;
   return ahead.kind != LockKind::read || behind.kind != LockKind::read;
 }
 

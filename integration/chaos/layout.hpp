@@ -10,7 +10,8 @@ namespace zklock::chaos {
 /// The node that holders of a lock write to, behind their lease's guard. The servers' log then has a transaction at
 /// which they held the lock.
 inline constexpr const char* marks = "/marks";
-/// All locks are below it: "mutex0", "rw0", "permits0", "single0", and so on.
+/// All locks are below it: "mutex0", "rw0", "permits0", "single0", "latch0", and so
+/// on.
 inline constexpr const char* locks = "/locks/";
 /// How many locks of each kind there are, and how many permits each semaphore has.
 inline constexpr std::uint64_t lines = 8;

@@ -93,6 +93,9 @@ zklock_mutant(lost_local_waiter recipes/src/wait_queue/local_waiter.cpp "if (wai
 # One writer in eight goes ahead beside readers.
 zklock_mutant(overlap recipes/src/wait_queue/queue_position.cpp "++ahead;"
   "if (kind == LockKind::write && rank->kind == LockKind::read && own->sequence % 8 == 0) continue; ++ahead;")
+# One candidate of a latch in eight leads beside the leader.
+zklock_mutant(two_leaders recipes/src/wait_queue/queue_position.cpp "++ahead;"
+  "if (kind == LockKind::latch && own->sequence % 8 == 0) continue; ++ahead;")
 # Handoff: one node in eight hands its lock off to the next local waiter when it gets the lock, not when it releases it.
 zklock_mutant(early_handoff recipes/src/wait_queue/local_waiter.cpp "while (!self->has_left() && self->presence_ != Presence::deleted) {"
   "while (!self->has_left() && self->presence_ != Presence::deleted && !(self->was_granted() && self->sequence_ % 8 == 0)) {")

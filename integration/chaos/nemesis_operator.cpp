@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 namespace {
 
 const std::vector<std::string>& kinds_of_lines() {
-  static const std::vector<std::string> all{"mutex", "rw", "permits", "single"};
+  static const std::vector<std::string> all{"mutex", "rw", "permits", "single", "latch"};
   return all;
 }
 
@@ -27,7 +27,7 @@ void Nemesis::operate(Dice& dice) {
 }
 
 void Nemesis::delete_some_node(Dice& dice) {
-  const std::string& kind = kinds_of_lines()[below(dice, 4)];
+  const std::string& kind = kinds_of_lines()[below(dice, kinds_of_lines().size())];
   std::string line = locks + kind + std::to_string(below(dice, lines));
   if (kind == "permits" || kind == "single") line += below(dice, 2) == 0 ? "/locks" : "/leases";
   const std::uint64_t which = dice();

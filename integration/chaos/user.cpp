@@ -20,7 +20,8 @@ User::User(Workplace& workplace, std::uint64_t seed)
 void User::run() {
   constexpr std::array turns{
       &User::use_mutex, &User::use_mutex, &User::nest,         &User::read,        &User::read,
-      &User::write,     &User::downgrade, &User::take_permits, &User::use_several, &User::use_semaphore_mutex};
+      &User::write,     &User::downgrade, &User::take_permits, &User::use_several, &User::use_semaphore_mutex,
+      &User::lead};
   while (!workplace_.closing_time) (this->*turns[below(turns.size())])();
 }
 
@@ -185,6 +186,16 @@ void User::use_several() {
                           .token = held.token,
                           .reason = outcome});
   note(Event::finished, operation);
+}
+
+/// The id is in the form of a lock's data, from which the judge knows whose node it is.
+void User::lead() {
+  const std::string line = some_line("latch");
+  const std::int64_t operation = ++workplace_.operations;
+  const LeaderLatch latch{workplace_.client, line, workplace_.client.client_id() + ":1"};
+  auto leadership = acquire<Leadership>(
+      operation, "latch", line, [&](auto... limit_and_handler) { latch.async_lead(std::move(limit_and_handler)...); });
+  if (leadership) use(std::move(*leadership).into_lease(), line, Share::alone, operation);
 }
 
 // ---- steps of a turn

@@ -6,6 +6,7 @@
 #include "support/await.hpp"
 
 #include <zklock/client.hpp>
+#include <zklock/recipes/leader/leader_latch.hpp>
 #include <zklock/recipes/locks/inter_process_multi_lock.hpp>
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 #include <zklock/recipes/locks/inter_process_semaphore.hpp>
@@ -74,6 +75,7 @@ class User {
   void take_permits();
   void use_semaphore_mutex();
   void use_several();
+  void lead();
 
   /// Waits in the queue, for ever or with a limit, and sometimes cancels. Notes how it begins and how it ends. `start`
   /// takes a handler, or a limit and a handler.

@@ -10,11 +10,16 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.LeaderSelector;
+import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
+import org.apache.curator.framework.recipes.leader.Participant;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
@@ -29,7 +34,21 @@ public class LockPeer {
   private final Map<String, InterProcessLock> locks = new HashMap<>();
   private final Map<String, InterProcessReadWriteLock> readWriteLocks = new HashMap<>();
   private final Map<String, List<Lease>> leases = new HashMap<>();
+  private final Map<String, LeaderLatch> latches = new HashMap<>();
+  private final Map<String, Selector> selectors = new HashMap<>();
   private final AtomicInteger revocations = new AtomicInteger();
+
+  /// Leads until it is told to end.
+  private static class Selector extends LeaderSelectorListenerAdapter {
+    final Semaphore end = new Semaphore(0);
+    final LeaderSelector selector;
+    Selector(CuratorFramework client, String path, String id) {
+      selector = new LeaderSelector(client, path, this);
+      selector.setId(id);
+      selector.start();
+    }
+    public void takeLeadership(CuratorFramework client) throws Exception { end.acquire(); }
+  }
 
   /// A mutex that tells by which node it holds the lock.
   private static class NamedMutex extends InterProcessMutex {
@@ -60,7 +79,8 @@ public class LockPeer {
 
   /// "acquire KIND PATH MS", "release KIND PATH", "permits PATH MAX QUANTITY MS", "return PATH", "participants PATH",
   /// "revocable PATH", "revocations", "revoke NODE", "work mutex PATH THREADS TIMES FILE",
-  /// "close PATH", "open PATH", "pass_barrier PATH MS"
+  /// "close PATH", "open PATH", "pass_barrier PATH MS", "latch PATH ID", "leads PATH", "unlatch PATH", "latched PATH",
+  /// "select PATH ID", "selected PATH", "unselect PATH", "selectable PATH"
   private String obey(String[] words) throws Exception {
     switch (words[0]) {
       case "acquire": return said(lock(words[1], words[2]).acquire(Long.parseLong(words[3]), TimeUnit.MILLISECONDS));
@@ -75,9 +95,24 @@ public class LockPeer {
       case "open": new DistributedBarrier(client, words[1]).removeBarrier(); return "yes";
       case "pass_barrier":
         return said(new DistributedBarrier(client, words[1]).waitOnBarrier(Long.parseLong(words[2]), TimeUnit.MILLISECONDS));
+      case "latch": latches.put(words[1], new LeaderLatch(client, words[1], words[2])); latches.get(words[1]).start(); return "yes";
+      case "leads": return said(latches.get(words[1]).hasLeadership());
+      case "unlatch": latches.remove(words[1]).close(); return "yes";
+      case "latched": return ids(latches.get(words[1]).getLeader(), latches.get(words[1]).getParticipants());
+      case "select": selectors.put(words[1], new Selector(client, words[1], words[2])); return "yes";
+      case "selected": return said(selectors.get(words[1]).selector.hasLeadership());
+      case "unselect": selectors.get(words[1]).end.release(); return "yes";
+      case "selectable": return ids(selectors.get(words[1]).selector.getLeader(), selectors.get(words[1]).selector.getParticipants());
       case "work": return work(words[2], Integer.parseInt(words[3]), Integer.parseInt(words[4]), Path.of(words[5]));
       default: throw new IllegalArgumentException(words[0]);
     }
+  }
+
+  /// The leader's, and all of them.
+  private static String ids(Participant leader, Collection<Participant> participants) {
+    StringBuilder text = new StringBuilder(leader.getId());
+    for (Participant each : participants) text.append(" ").append(each.getId());
+    return text.toString();
   }
 
   private static String said(boolean it) { return it ? "yes" : "no"; }

@@ -10,6 +10,7 @@ from curator_locks import CuratorLock, CuratorReadLock, CuratorWriteLock
 from kazoo.client import KazooClient
 from kazoo.exceptions import LockTimeout
 from kazoo.recipe.barrier import Barrier
+from kazoo.recipe.election import Election
 from kazoo.recipe.lock import Lock, ReadLock, Semaphore, WriteLock
 
 
@@ -47,6 +48,7 @@ class Peer:
     def __init__(self, client):
         self.client = client
         self.locks = {}
+        self.elections = {}
 
     def lock(self, kind, path):
         if (kind, path) not in self.locks:
@@ -90,6 +92,30 @@ class Peer:
 
     def pass_barrier(self, path, milliseconds):
         return Barrier(self.client, path).wait(int(milliseconds) / 1000)
+
+    def stand(self, path, name):
+        """Stands in a thread, and leads until it is told to resign."""
+        election = Election(self.client, path, name)
+        leads, end = threading.Event(), threading.Event()
+
+        def lead():
+            leads.set()
+            end.wait()
+            leads.clear()
+
+        self.elections[path] = election, leads, end
+        threading.Thread(target=election.run, args=(lead,), daemon=True).start()
+        return True
+
+    def leads(self, path):
+        return self.elections[path][1].is_set()
+
+    def resign(self, path):
+        self.elections[path][2].set()
+        return True
+
+    def candidates(self, path):
+        return " ".join(self.elections[path][0].contenders())
 
     def revoke(self, node):
         self.client.set(node, b"__REVOKE__")

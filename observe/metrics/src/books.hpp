@@ -22,7 +22,8 @@ namespace zklock::metrics {
 
 inline constexpr std::array<LockPhase, 6> outcomes{LockPhase::granted,   LockPhase::reentered, LockPhase::timed_out,
                                                    LockPhase::cancelled, LockPhase::refused,   LockPhase::failed};
-inline constexpr std::array<LockKind, 4> kinds{LockKind::mutex, LockKind::read, LockKind::write, LockKind::permit};
+inline constexpr std::array<LockKind, 5> kinds{LockKind::mutex, LockKind::read, LockKind::write, LockKind::permit,
+                                               LockKind::latch};
 inline constexpr std::array<std::string_view, 5> causes{"session_expired", "validity_passed", "node_deleted",
                                                         "auth_failed", "closed"};
 inline constexpr std::array<std::string_view, 3> results{"ok", "definite", "ambiguous"};

@@ -29,7 +29,7 @@ constexpr Row table[] = {
     {invalid_lock_path, definite, "invalid lock path"},
     {invalid_permits, definite, "invalid number of permits: less than one, or more than there can be"},
     {mixed_lock_kinds, definite,
-     "a mutex and a read/write lock on one path do not exclude each other; use one of them for each path"},
+     "locks of different kinds on one path do not exclude each other; use one kind for each path"},
 };
 
 const Row* find(int number) noexcept {

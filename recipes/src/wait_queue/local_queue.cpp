@@ -1,16 +1,12 @@
 #include "local_queue.hpp"
 
+#include "queue_kind.hpp"
+
 #include <zklock/path.hpp>
 
 #include <utility>
 
 namespace zklock {
-
-namespace {
-
-bool is_same_queue(LockKind one, LockKind other) { return (one == LockKind::mutex) == (other == LockKind::mutex); }
-
-}  // namespace
 
 std::shared_ptr<LocalWaiter> LocalQueue::enter(const Session& session, LockKind kind, std::int32_t sequence,
                                                std::string path) {

@@ -12,17 +12,20 @@ std::string_view to_string(LockKind kind) noexcept {
     case LockKind::read: return "read";
     case LockKind::write: return "write";
     case LockKind::permit: return "permit";
+    case LockKind::latch: return "latch";
   }
   return "unknown";
 }
 
 std::string_view marker_of(LockKind kind, LockNaming naming) noexcept {
-  if (naming == LockNaming::kazoo && kind != LockKind::permit) return kind == LockKind::read ? "__rlock__" : "__lock__";
+  const bool is_lock = kind != LockKind::permit && kind != LockKind::latch;
+  if (naming == LockNaming::kazoo && is_lock) return kind == LockKind::read ? "__rlock__" : "__lock__";
   switch (kind) {
     case LockKind::mutex: return "lock-";
     case LockKind::read: return "__READ__";
     case LockKind::write: return "__WRIT__";
     case LockKind::permit: return "lease-";
+    case LockKind::latch: return "latch-";
   }
   return {};
 }

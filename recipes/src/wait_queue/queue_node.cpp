@@ -26,9 +26,10 @@ Awaitable<void> find_and_remove(Session session, ProtectedPath path, KeptAlive) 
 struct QueueNode::State : std::enable_shared_from_this<State> {
   enum class Phase { idle, requested, enqueued, failed, detached };
 
-  State(Session s, std::string_view directory, std::string_view m, std::string d, std::string n)
+  State(Session s, std::string_view directory, std::string_view m, std::string d, const std::string& n,
+        const std::string& prefix)
       : session{std::move(s)},
-        path{directory, std::string{m} + n},
+        path{directory, prefix + std::string{m} + n},
         marker{m},
         data{std::move(d)},
         mode{n.empty() ? CreateMode::ephemeral_sequential : CreateMode::ephemeral} {}
@@ -74,8 +75,8 @@ struct QueueNode::State : std::enable_shared_from_this<State> {
 };
 
 QueueNode::QueueNode(Session session, std::string directory, std::string_view marker, std::string data,
-                     std::string number)
-    : state_{std::make_shared<State>(std::move(session), directory, marker, std::move(data), std::move(number))} {}
+                     std::string number, const std::string& prefix)
+    : state_{std::make_shared<State>(std::move(session), directory, marker, std::move(data), number, prefix)} {}
 
 QueueNode::~QueueNode() { state_->leave(); }
 

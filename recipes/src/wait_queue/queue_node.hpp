@@ -13,18 +13,19 @@
 
 namespace zklock {
 
-/// One attempt's node: "<directory>/_c_<uuid>-<marker><sequence>". The UUID is the attempt's own, so that the node is
-/// found again after a lost reply, and so that no late delete can hit another attempt's node.
+/// One attempt's node: "<directory>/_c_<uuid>-<prefix><marker><sequence>". The UUID is the attempt's own, so that the
+/// node is found again after a lost reply, and so that no late delete can hit another attempt's node.
 ///
 /// `marker` has static storage duration. With `number` the node has the queue position of the node with that sequence
-/// number, rather than the end of the queue.
+/// number, rather than the end of the queue. The prefix is the recipe's own, and no part of the order.
 ///
 /// If it is destroyed without detach(), the attempt leaves the queue: the node is deleted, now or as soon as it turns
 /// out to exist.
 /// Threads: the session's executor.
 class QueueNode {
  public:
-  QueueNode(Session session, std::string directory, std::string_view marker, std::string data, std::string number = {});
+  QueueNode(Session session, std::string directory, std::string_view marker, std::string data, std::string number = {},
+            const std::string& prefix = {});
   ~QueueNode();
   QueueNode(QueueNode&&) = delete;
 

@@ -1,5 +1,6 @@
 #include "queue_position.hpp"
 
+#include "queue_kind.hpp"
 #include "sequence_number.hpp"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ std::optional<Rank> rank_in_queue(std::string_view name, LockKind queue, LockNam
     const auto sequence = parse_sequence(name, marker_of(kind, naming));
     return sequence ? std::optional<Rank>{{*sequence, name, kind}} : std::nullopt;
   };
-  if (queue == LockKind::mutex || queue == LockKind::permit) return rank_as(queue);
+  if (!is_same_queue(queue, LockKind::write)) return rank_as(queue);
   const auto read = rank_as(LockKind::read);
   return read ? read : rank_as(LockKind::write);
 }
@@ -32,8 +33,9 @@ std::optional<Rank> rank_in_queue(std::string_view name, LockKind queue, LockNam
 bool blocks(LockKind ahead, LockKind behind) { return ahead != LockKind::read || behind != LockKind::read; }
 
 bool is_of_other_kind(std::string_view name, LockKind kind) {
+  if (parse_sequence(name, marker_of(LockKind::latch))) return kind != LockKind::latch;
   const auto node = parse_lock_node(name);
-  return node && node->kind != LockKind::permit && (node->kind == LockKind::mutex) != (kind == LockKind::mutex);
+  return node && node->kind != LockKind::permit && !is_same_queue(node->kind, kind);
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ struct QueuePosition {
   /// further list is needed to know that. New nodes get greater numbers. (A writer may leave a reader of its owner
   /// behind, with the writer's own number, which blocks the next writer.)
   bool only_predecessor = false;
-  /// A node of the other kind in the directory: a mutex's beside readers and writers, or the reverse. The nodes here do
-  /// not wait for it. Empty: none. Only under Curator's names.
+  /// A node of another kind in the directory, such as a mutex's beside readers and writers. The nodes here do not wait
+  /// for it. Empty: none. Only under Curator's names.
   std::string of_other_kind{};
 };
 

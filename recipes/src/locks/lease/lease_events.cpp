@@ -82,4 +82,17 @@ Awaitable<Result<Done>> await_lease_event(std::shared_ptr<LeaseShare> share, Lea
   }
 }
 
+Awaitable<Result<LeaseState>> await_lease_state(std::shared_ptr<LeaseShare> share, LeaseState known) {
+  const auto monitor = std::make_shared<LeaseMonitor>(share->shared_held_lock());
+  const auto cancellation = co_await asio::this_coro::cancellation_state;
+  for (;;) {
+    const LeaseState state = share->state();
+    if (state != known) co_return state;
+    if (cancellation.cancelled() != asio::cancellation_type::none)
+      co_return make_error_code(asio::error::operation_aborted);
+    monitor->look();
+    co_await monitor->changed().wait_until(share->held_lock().session().valid_until());
+  }
+}
+
 }  // namespace zklock::detail

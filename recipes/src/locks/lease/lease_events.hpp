@@ -13,4 +13,8 @@ enum class LeaseEvent { lost, revocation };
 /// Threads: the session's executor.
 [[nodiscard]] Awaitable<Result<Done>> await_lease_event(std::shared_ptr<LeaseShare> share, LeaseEvent awaited);
 
+/// Waits for a state other than `known`, and gives it. operation_aborted when cancelled.
+/// Threads: the session's executor.
+[[nodiscard]] Awaitable<Result<LeaseState>> await_lease_state(std::shared_ptr<LeaseShare> share, LeaseState known);
+
 }  // namespace zklock::detail

@@ -47,17 +47,26 @@ class ToldOnce {
 
 }  // namespace
 
+namespace {
+
+std::string_view name_of(LockKind kind) noexcept {
+  if (kind == LockKind::mutex) return "mutex";
+  return kind == LockKind::latch ? "leader latch" : "read/write lock";
+}
+
+}  // namespace
+
 void warn_of_other_kind(const LockTarget& lock, LockKind kind, const Session& session, std::string_view node) {
   const auto& client = lock.client();
   const auto& logger = client.config().logger;
   const std::string path = client.server_path(lock.path());
   if (!logger || !client.shared_state().keep<ToldOnce>()->is_first(path)) return;
-  const bool is_mutex = kind == LockKind::mutex;
+  const auto theirs = parse_lock_node(node);
   logger->warn(
       "zklock: session={:#x} path={} lock={} node={}: a {} has a node here, which does not exclude this {}; use one "
       "kind a path",
       static_cast<std::uint64_t>(session.id()), quoted(path), to_string(kind), quoted(node),
-      is_mutex ? "read/write lock" : "mutex", is_mutex ? "mutex" : "read/write lock");
+      name_of(theirs ? theirs->kind : LockKind::latch), name_of(kind));
 }
 
 // ---- one attempt

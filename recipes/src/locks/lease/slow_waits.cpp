@@ -1,6 +1,7 @@
 #include "slow_waits.hpp"
 
 #include "lock_events.hpp"
+#include "queue_kind.hpp"
 #include "queue_position.hpp"
 
 #include <zklock/path.hpp>
@@ -28,8 +29,7 @@ struct SlowWaits::Question {
   LockNaming naming;
 
   [[nodiscard]] bool is_about(const SlowWait& wait) const {
-    const bool same_queue = (wait.kind == kind) || (wait.kind != LockKind::mutex && kind != LockKind::mutex);
-    return same_queue && wait.lock->path() == directory && wait.lock->naming() == naming;
+    return is_same_queue(wait.kind, kind) && wait.lock->path() == directory && wait.lock->naming() == naming;
   }
 };
 
@@ -144,6 +144,7 @@ void SlowWaits::tell_waiters(const Question& question, const Answer& answer) {
   const auto data = parse_lock_data(answer.holder.data);
   LockHolder holder;
   if (data) holder.client_id = data->client_id;
+  if (question.kind == LockKind::latch) holder.client_id = answer.holder.data;
   holder.session_id = answer.holder.stat.ephemeral_owner;
   holder.node_path = answer.holder_path;
   holder.age = std::max(Clock::duration{}, std::chrono::duration_cast<Clock::duration>(

@@ -33,7 +33,8 @@ int rank_of(LockKind kind) {
     case LockKind::mutex: return 0;
     case LockKind::write: return 1;
     case LockKind::read: return 2;
-    case LockKind::permit: break;  // not a lock
+    case LockKind::permit:
+    case LockKind::latch: break;  // not a lock
   }
   return 0;
 }

@@ -2,7 +2,6 @@
 
 #include "sequence_number.hpp"
 #include "thread_leases.hpp"
-#include "wait_in_queue.hpp"
 
 #include <zklock/path.hpp>
 #include <zklock/recipe_kit/session_ops.hpp>
@@ -65,7 +64,8 @@ std::optional<Result<Lease>> enter_again(const LockCore& core, Owner owner, Lock
 
 }  // namespace
 
-Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, LockKind kind, Limits limits) {
+Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, LockKind kind, Limits limits,
+                                 NodeTraits node) {
   const auto cancellation = co_await asio::this_coro::cancellation_state;
   std::optional<LockAttempt> told;
   detail::PathShare share;
@@ -92,7 +92,7 @@ Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, Lo
   const auto writer = kind == LockKind::read ? core->held_by(owner, LockKind::write) : nullptr;
   auto granting =
       writer ? read_beside(writer, *core)
-             : wait_in_queue(core->client(), LockRequest{*core, kind, *told, limits.try_once}, limits.deadline);
+             : wait_in_queue(core->client(), LockRequest{*core, kind, *told, limits.try_once, node}, limits.deadline);
   auto granted = co_await std::move(granting);
   if (!granted) co_return told->failed(granted.error());
   auto held_lock = HeldLock::make(core, owner, kind, std::move(granted->session), std::move(granted->node), *told);
@@ -112,7 +112,7 @@ void start_acquire(std::shared_ptr<ThreadLeases> lock, LockKind kind, Owner owne
                    Handler<Lease> handler) {
   const auto core = lock->core();
   const Limits limits = limits_of(wait, core->client());
-  auto body = acquire(core, owner, kind, limits);
+  auto body = acquire(core, owner, kind, limits, NodeTraits{core->client()});
   spawn_operation(core->client().get_executor(), limits.deadline, std::move(handler), std::move(body), core,
                   limits.at_deadline);
 }

@@ -3,6 +3,7 @@
 
 #include "limits.hpp"
 #include "lock_core.hpp"
+#include "wait_in_queue.hpp"
 
 #include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/recipes/locks/inter_process_mutex.hpp>
@@ -13,7 +14,8 @@ namespace zklock {
 
 /// Gives the owner the lock: by entering it again, by a downgrade, or through the wait queue, over as many sessions as
 /// the client's retry policy allows. The deadline is kept by the caller, which cancels. Runs on the client's executor.
+/// An owner that enters again needs the traits of a lock.
 [[nodiscard]] Awaitable<Result<Lease>> acquire(std::shared_ptr<detail::LockCore> core, Owner owner, LockKind kind,
-                                               Limits limits);
+                                               Limits limits, NodeTraits node);
 
 }  // namespace zklock

@@ -1,5 +1,7 @@
 #include "lock_core.hpp"
 
+#include "queue_kind.hpp"
+
 #include <zklock/recipe_kit/shared_state.hpp>
 
 #include <algorithm>
@@ -17,7 +19,7 @@ Result<PathShare> LockCore::use_as(LockKind kind) {
   if (!use_)
     use_ = client().shared_state().find_or_make<PathUse>(client().server_path(path()),
                                                          [] { return std::make_shared<PathUse>(); });
-  const LockKind either = kind == LockKind::mutex ? LockKind::mutex : LockKind::write;
+  const LockKind either = kind == LockKind::read ? LockKind::write : kind;
   if (use_->users == 0) use_->kind = either;
   if (use_->kind != either) return make_error_code(LockError::mixed_lock_kinds);
   ++use_->users;
@@ -69,10 +71,9 @@ LockCore::AcquireInProgress::~AcquireInProgress() {
 }
 
 const LockCore::InProgress* LockCore::in_progress(Owner owner, LockKind kind) const {
-  for (const LockKind each : {LockKind::mutex, LockKind::read, LockKind::write}) {
-    const bool is_same_queue = (each == LockKind::mutex) == (kind == LockKind::mutex);
+  for (const LockKind each : {LockKind::mutex, LockKind::read, LockKind::write, LockKind::latch}) {
     const auto found = in_progress_.find({owner, each});
-    if (is_same_queue && found != in_progress_.end()) return &found->second;
+    if (is_same_queue(each, kind) && found != in_progress_.end()) return &found->second;
   }
   return nullptr;
 }

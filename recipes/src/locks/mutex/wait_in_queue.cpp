@@ -166,9 +166,10 @@ bool is_leaving(const LockCore& core, const Session& session, LockKind kind, con
 }
 
 /// One attempt, on one session: if that session ends, the attempt fails with it.
-Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::string data) {
+Awaitable<Result<Granted>> attempt(Session session, LockRequest request) {
   const LockCore& core = request.core;
-  QueueNode queue_node{session, core.path(), core.marker(request.kind), std::move(data)};
+  const NodeTraits& traits = request.node;
+  QueueNode queue_node{session, core.path(), core.marker(request.kind), traits.data, {}, traits.prefix};
   queue_node.join_local_queue(core.local_queue(), request.kind);
   auto enqueued_behind = co_await enqueue_behind_local(session, request, queue_node);
   // This node is gone with the directory: the directory was empty, and reaped.
@@ -185,7 +186,12 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::st
       position = find_position(children, queue_node.name(), request.kind, core.naming());
       if (!position.of_other_kind.empty()) warn_of_other_kind(core, request.kind, session, position.of_other_kind);
       if (position.verdict == QueuePosition::Verdict::missing) co_return make_error_code(LockError::lock_lost);
-      if (position.verdict == QueuePosition::Verdict::first) break;
+      if (position.verdict == QueuePosition::Verdict::first) {
+        granted.stepped_back = traits.steps_back && traits.steps_back(children, queue_node.name());
+        if (!granted.stepped_back) break;
+        if (request.try_once) co_return make_error_code(Error::timed_out);
+        co_return std::move(granted);
+      }
       if (request.try_once && !is_leaving(core, session, request.kind, queue_node, position.predecessor))
         co_return make_error_code(Error::timed_out);
       ahead = core.local_queue()->find(session, request.kind, position.predecessor_sequence, position.predecessor);
@@ -194,7 +200,7 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::st
     request.told.waits(session, queue_node.node().path, ahead ? ahead->path() : position.predecessor);
     const auto woken = co_await wait_turn(session, core, position, request.kind, ahead, granted.local_waiter);
     if (!woken) co_return woken.error();
-    if (*woken == Wakeup::confirmed) {
+    if (*woken == Wakeup::confirmed && !traits.steps_back) {
       granted.verifier = ahead ? Granted::Verifier::handoff : Granted::Verifier::server;
       // Where the list does not tell, `ahead` had the lock: its lease tells what its delete finds.
       if (left_meanwhile) ahead->add_pending_successor(granted.local_waiter);
@@ -214,17 +220,19 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request, std::st
 
 }  // namespace
 
+NodeTraits::NodeTraits(const ClientHandle& client) : NodeTraits{format_lock_data({client.client_id(), 1})} {}
+
 bool may_start_over(error_code error) {
   return is_retryable(error) || error == Error::session_expired || error == LockError::lock_lost;
 }
 
 Awaitable<Result<Granted>> wait_in_queue(ClientHandle client, LockRequest request, Deadline deadline) {
-  const std::string data = format_lock_data({client.client_id(), 1});
   detail::RetryLoop loop{client, "acquire", request.core.path(), deadline};
   for (;;) {
     const auto session = co_await loop.session();
     if (!session) co_return session.error();  // it has used up its time: not to be retried
-    auto granted = co_await attempt(*session, request, data);
+    auto granted = co_await attempt(*session, request);
+    while (granted && granted->stepped_back) granted = co_await attempt(*session, request);
     if (granted || !may_start_over(granted.error())) co_return std::move(granted);
     if (const error_code error = co_await loop.next(granted.error())) co_return error;
   }

@@ -10,11 +10,28 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace zklock {
 
 using Children = std::vector<std::string>;
+
+/// What a recipe decides about the nodes of its attempts. A constructor: docs/contributing.md, compiler traps.
+struct NodeTraits {
+  /// Whether the node, though it is first, is to go back to the end of the queue, for another one of the children.
+  using StepsBack = bool (*)(const Children& children, std::string_view own_name);
+
+  /// A lock's: the client's id, entered once.
+  explicit NodeTraits(const ClientHandle& client);
+  explicit NodeTraits(std::string text, std::string mark = {}, StepsBack decide = nullptr)
+      : data{std::move(text)}, prefix{std::move(mark)}, steps_back{decide} {}
+
+  std::string data;
+  std::string prefix;      ///< of the marker in the node's name
+  StepsBack steps_back{};  ///< null: it never does. If set, each grant rests on a list that was made for it
+};
 
 /// The lock to wait for.
 struct LockRequest {
@@ -22,6 +39,7 @@ struct LockRequest {
   LockKind kind;
   const detail::LockAttempt& told;
   bool try_once;  ///< leave the queue at once if another node is ahead
+  const NodeTraits& node;
 };
 
 /// What an attempt is granted.
@@ -33,6 +51,7 @@ struct Granted {
   CreateResult node{};
   std::shared_ptr<LocalWaiter> local_waiter{};
   Verifier verifier = Verifier::none_needed;
+  bool stepped_back = false;  ///< not granted: it was first, and went back to the end of the queue
 };
 
 /// Creates the attempt's node and lists the queue in one flight; creates the directory if it is missing, and finds the
@@ -45,7 +64,8 @@ struct Granted {
 /// Whether, after this error of an attempt, a new attempt at the end of the queue may succeed.
 [[nodiscard]] bool may_start_over(error_code error);
 
-/// Waits in the queue until granted: by one attempt after another, each on one session.
+/// Waits in the queue until granted: by one attempt after another, each on one session. What the request refers to must
+/// outlive the call.
 [[nodiscard]] Awaitable<Result<Granted>> wait_in_queue(ClientHandle client, LockRequest request, Deadline deadline);
 
 }  // namespace zklock

@@ -151,7 +151,9 @@ Awaitable<Result<std::vector<Lease>>> acquire_permits(std::shared_ptr<SemaphoreC
   for (;;) {
     const auto connected = co_await loop.session();
     if (!connected) co_return told.failed(connected.error());
-    auto first_in_queue = co_await acquire(semaphore->locks(), Owner::make(), LockKind::mutex, limits);
+    auto acquiring =
+        acquire(semaphore->locks(), Owner::make(), LockKind::mutex, limits, NodeTraits{semaphore->client()});
+    auto first_in_queue = co_await std::move(acquiring);
     if (!first_in_queue) co_return told.failed(first_in_queue.error());  // it has been retried as often as allowed
     auto share = std::move(*first_in_queue).into_share();
     const Session session = share->held_lock().session();

@@ -130,6 +130,8 @@ class [[nodiscard]] Lease {
     return detail::initiate<void(error_code), &detail::start_wait_revocation>(std::forward<Token>(token), share_);
   }
 
+  /// What is held; null: nothing ever was. For recipes.
+  [[nodiscard]] const std::shared_ptr<detail::LeaseShare>& share() const noexcept { return share_; }
   /// Takes what is held out of the lease, which holds nothing afterwards. For recipes.
   [[nodiscard]] std::shared_ptr<detail::LeaseShare> into_share() && noexcept { return std::move(share_); }
 

@@ -18,7 +18,7 @@ enum class LockError : int {
   too_many_reentries = 6,
   invalid_lock_path = 21,
   invalid_permits = 31,
-  mixed_lock_kinds = 32,  ///< a mutex and a read/write lock on one path, which would not exclude each other
+  mixed_lock_kinds = 32,  ///< two of mutex, read/write lock and latch on one path: they would not exclude each other
 };
 
 [[nodiscard]] const ErrorCategory& lock_error_category() noexcept;

@@ -6,12 +6,14 @@
 
 namespace zklock {
 
-/// Mutexes form one wait queue; readers and writers together form another. Permits form none.
+/// Mutexes form one wait queue; readers and writers together form another, and candidates of a LeaderLatch a third.
+/// Permits form none.
 enum class LockKind : std::uint8_t {
-  mutex,  ///< InterProcessMutex
-  read,   ///< the read lock of an InterProcessReadWriteLock
-  write,  ///< the write lock of one
-  permit  ///< a permit of an InterProcessSemaphore
+  mutex,   ///< InterProcessMutex, LeaderSelector
+  read,    ///< the read lock of an InterProcessReadWriteLock
+  write,   ///< the write lock of one
+  permit,  ///< a permit of an InterProcessSemaphore
+  latch    ///< LeaderLatch
 };
 
 [[nodiscard]] std::string_view to_string(LockKind kind) noexcept;

@@ -10,7 +10,7 @@
 namespace zklock {
 
 /// The part of a name between its protection prefix and its sequence number: "lock-", "__READ__" and so on. Permits
-/// have Curator's.
+/// and latches have Curator's.
 [[nodiscard]] std::string_view marker_of(LockKind kind, LockNaming naming = LockNaming::curator) noexcept;
 
 /// A queue position, as the name of its node gives it: "_c_<uuid>-lock-0000000042" is number 42 among the mutexes.
@@ -22,7 +22,7 @@ struct LockNode {
 };
 
 /// std::nullopt for a name that belongs to no lock under Curator's names: it does not end in the marker of a kind and a
-/// number as the server writes it ("%010d").
+/// number as the server writes it ("%010d"). A latch is no lock.
 [[nodiscard]] std::optional<LockNode> parse_lock_node(std::string_view name) noexcept;
 
 /// The last of Curator's markers in the name, whatever surrounds it. A name that has a marker, but is std::nullopt for

@@ -1,0 +1,141 @@
+#include "candidacy.hpp"
+
+#include "fail_lock.hpp"
+#include "lease_events.hpp"
+
+#include <zklock/detail/existing.hpp>
+
+#include <utility>
+
+namespace zklock {
+
+std::string_view to_string(CandidacyState state) noexcept {
+  switch (state) {
+    case CandidacyState::waiting: return "waiting";
+    case CandidacyState::leading: return "leading";
+    case CandidacyState::suspect: return "suspect";
+    case CandidacyState::lost: return "lost";
+  }
+  return "unknown";
+}
+
+namespace detail {
+
+namespace {
+
+constexpr std::size_t max_unread = 16;
+
+CandidacyState to_candidacy_state(LeaseState state) noexcept {
+  switch (state) {
+    case LeaseState::held: return CandidacyState::leading;
+    case LeaseState::suspect: return CandidacyState::suspect;
+    case LeaseState::lost:
+    case LeaseState::released: break;
+  }
+  return CandidacyState::lost;
+}
+
+}  // namespace
+
+asio::any_io_executor serial_executor(const Candidacy& candidacy) { return serial_executor(candidacy.candidate()); }
+asio::any_io_executor callback_executor(const Candidacy& candidacy) { return callback_executor(candidacy.candidate()); }
+void refuse_after_fork(const Candidacy& candidacy) { refuse_after_fork(candidacy.candidate()); }
+
+Candidacy::Candidacy(std::shared_ptr<Candidate> candidate)
+    : candidate_{std::move(candidate)},
+      events_{std::make_shared<Feed<CandidacyEvent>>(serial_executor(*candidate_), max_unread)} {}
+
+std::shared_ptr<Candidacy> Candidacy::begin(std::shared_ptr<Candidate> candidate) {
+  const auto serial = serial_executor(*candidate);
+  auto self = std::make_shared<Candidacy>(std::move(candidate));
+  asio::post(serial, [self, serial] {
+    asio::co_spawn(serial, run(self),
+                   asio::bind_cancellation_slot(self->stopping_.slot(), [self](const std::exception_ptr& thrown) {
+                     self->events_->end(thrown ? code_of(thrown) : make_error_code(asio::error::operation_aborted));
+                   }));
+  });
+  return self;
+}
+
+void Candidacy::stop() {
+  asio::post(serial_executor(*candidate_),  // behind the start
+             [self = shared_from_this()] { self->stopping_.emit(asio::cancellation_type::terminal); });
+}
+
+std::shared_ptr<LeaseShare> Candidacy::share() const {
+  const std::lock_guard lock{mutex_};
+  return share_;
+}
+
+void Candidacy::keep(std::shared_ptr<LeaseShare> share) {
+  const std::lock_guard lock{mutex_};
+  share_.swap(share);
+}
+
+/// Tells what becomes of a leadership until it is lost. False: it was cancelled.
+Awaitable<bool> Candidacy::stay(std::shared_ptr<LeaseShare> share) {
+  for (LeaseState known = LeaseState::held;;) {
+    events_->push({to_candidacy_state(known), share->held_lock().fencing_token()});
+    if (known == LeaseState::lost) co_return true;
+    const auto changed = co_await await_lease_state(share, known);
+    if (!changed) co_return false;
+    known = *changed;
+  }
+}
+
+Awaitable<void> Candidacy::run(std::shared_ptr<Candidacy> self) {
+  for (;;) {
+    self->events_->push({CandidacyState::waiting});
+    auto leading = lead(self->candidate_, {}, Rank::own);
+    auto leadership = co_await std::move(leading);
+    if (leadership) {
+      const Lease lease = std::move(*leadership).into_lease();  // resigns at the end of its life
+      self->keep(lease.share());
+      const bool goes_on = co_await self->stay(lease.share());
+      self->keep(nullptr);
+      if (!goes_on) co_return;
+      continue;
+    }
+    if (!is_passing(leadership.error())) co_return self->events_->end(end_of_stream(leadership.error()));
+    Timer pause{serial_executor(*self), pause_after_trouble};
+    if (const auto [cancelled] = co_await pause.async_wait(use_tuple); cancelled) co_return;
+  }
+}
+
+void start_next_candidacy_event(std::shared_ptr<Candidacy> candidacy, Handler<CandidacyEvent> handler) {
+  auto body = Feed<CandidacyEvent>::next(candidacy->events());
+  spawn_operation(serial_executor(*candidacy), {}, std::move(handler), std::move(body), candidacy);
+}
+
+void abandon(const std::shared_ptr<Candidacy>& candidacy) noexcept {
+  if (candidacy && !candidacy->candidate().core()->client().in_forked_child()) candidacy->stop();
+}
+
+}  // namespace detail
+
+using detail::existing;
+
+CandidacyState CandidacyStream::state() const {
+  static_cast<void>(existing(candidacy_));
+  const auto share = candidacy_->share();
+  return share ? detail::to_candidacy_state(share->state()) : CandidacyState::waiting;
+}
+
+Clock::time_point CandidacyStream::valid_until() const {
+  const auto share = existing(candidacy_).share();
+  return share ? share->valid_until() : Clock::time_point{};
+}
+
+std::int64_t CandidacyStream::fencing_token() const {
+  const auto share = existing(candidacy_).share();
+  return share && share->state() < LeaseState::lost ? share->held_lock().fencing_token() : 0;
+}
+
+Transaction CandidacyStream::guard() const {
+  const auto share = existing(candidacy_).share();
+  if (!share || share->state() >= LeaseState::lost)
+    detail::fail_lock(make_error_code(LockError::lock_lost), candidacy_->candidate().core()->path());
+  return share->guard();
+}
+
+}  // namespace zklock

@@ -1,0 +1,107 @@
+#include "blocking_call.hpp"
+#include "candidacy.hpp"
+#include "candidate.hpp"
+#include "fail_lock.hpp"
+#include "leader_nodes.hpp"
+#include "leader_watch.hpp"
+
+#include <zklock/detail/existing.hpp>
+#include <zklock/recipe_kit/blocking.hpp>
+#include <zklock/recipes/leader/lead_while.hpp>
+#include <zklock/recipes/leader/leader_election.hpp>
+#include <zklock/recipes/leader/leader_latch.hpp>
+#include <zklock/recipes/leader/leader_selector.hpp>
+#include <zklock/recipes/locks/lock_path.hpp>
+
+namespace zklock {
+
+using detail::Candidate;
+using detail::existing;
+using detail::fail_lock;
+
+// ---- LeaderLatch, LeaderSelector
+
+namespace {
+
+std::shared_ptr<Candidate> candidate_of(const ClientHandle& client, const std::string& path, LockKind kind,
+                                        std::string id, LockNaming naming, std::optional<int> priority) {
+  validate_lock_path(path);
+  if (priority && (*priority < 0 || *priority > max_latch_priority))
+    throw boost::system::system_error{Error::bad_arguments, "the priority of a latch is 0 to 999"};
+  return std::make_shared<Candidate>(detail::LockCore::of(client, path, naming), kind, std::move(id), priority);
+}
+
+}  // namespace
+
+LeaderLatch::LeaderLatch(const ClientHandle& client, const std::string& path, LatchOptions options)
+    : LeaderLatch{client, path, client.client_id(), options} {}
+LeaderLatch::LeaderLatch(const ClientHandle& client, const std::string& path, std::string id, LatchOptions options)
+    : LeaderElection{
+          candidate_of(client, path, LockKind::latch, std::move(id), LockNaming::curator, options.priority)} {}
+
+LeaderSelector::LeaderSelector(const ClientHandle& client, const std::string& path, LockNaming naming)
+    : LeaderSelector{client, path, client.client_id(), naming} {}
+LeaderSelector::LeaderSelector(const ClientHandle& client, const std::string& path, std::string id, LockNaming naming)
+    : LeaderElection{candidate_of(client, path, LockKind::mutex, std::move(id), naming, std::nullopt)} {}
+
+// ---- LeaderElection
+
+const std::string& LeaderElection::path() const { return existing(candidate_).core()->path(); }
+const std::string& LeaderElection::id() const { return existing(candidate_).id(); }
+
+std::optional<Leadership> LeaderElection::lead_within(detail::WaitPolicy wait) const {
+  refuse_after_fork(existing(candidate_));
+  const ClientHandle& client = candidate_->core()->client();
+  if (client.blocking_would_deadlock()) fail_lock(make_error_code(Error::would_deadlock), path());
+  const Limits limits = limits_of(wait, client);
+  auto outcome = detail::block_until<Leadership>(limits.deadline, limits.at_deadline, client.get_executor(),
+                                                 [&](auto token) { initiate_lead(wait, std::move(token)); });
+  if (outcome.error == Error::timed_out) return std::nullopt;
+  if (outcome.error) fail_lock(outcome.error, explain(path(), outcome.error, client));
+  return std::move(outcome.value);
+}
+
+CandidacyStream LeaderElection::stand() const {
+  refuse_after_fork(existing(candidate_));
+  return CandidacyStream{detail::Candidacy::begin(candidate_)};
+}
+
+LeaderStream LeaderElection::leaders() const {
+  refuse_after_fork(existing(candidate_));
+  return LeaderStream{detail::LeaderWatch::begin(candidate_)};
+}
+
+std::vector<Leader> LeaderElection::participants() const {
+  refuse_after_fork(existing(candidate_));
+  return detail::call_blocking<std::vector<Leader>>(candidate_->core()->client(), "leader " + path(),
+                                                    [this](auto token) { async_participants(std::move(token)); });
+}
+
+// ---- Leadership
+
+void Leadership::resign() {
+  refuse_after_fork(existing(candidate_));
+  const auto& core = candidate_->core();
+  const ClientHandle& client = core->client();
+  if (client.blocking_would_deadlock()) fail_lock(make_error_code(Error::would_deadlock), core->path());
+  const auto outcome = detail::block_on<>(client.get_executor(), [&](auto token) { async_resign(std::move(token)); });
+  if (outcome.error) fail_lock(outcome.error, core->path());
+}
+
+// ---- lead_while
+
+void detail::refuse_if_lost(const Leadership& leadership) {
+  if (leadership.state() == LeaseState::lost) fail_lock(make_error_code(LockError::lock_lost), leadership.node_path());
+}
+
+bool detail::is_cancellation(const std::exception_ptr& thrown) noexcept {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const boost::system::system_error& error) {
+    return error.code() == asio::error::operation_aborted;
+  } catch (...) {
+    return false;
+  }
+}
+
+}  // namespace zklock
