@@ -32,6 +32,7 @@ struct Granted {
   Session session{};
   CreateResult node{};
   std::shared_ptr<LocalWaiter> local_waiter{};
+  std::shared_ptr<const ProtectedPath> late_node{};  ///< as QueueNode::late_node()
   Verifier verifier = Verifier::none_needed;
 };
 
@@ -40,7 +41,8 @@ struct Granted {
 ///
 /// The list may be old if the server is behind others, but is never older than the attempt's node, since the reply to
 /// its create is there: the list has all nodes ahead, and perhaps some that are gone by now.
-[[nodiscard]] Awaitable<Result<Children>> enqueue(Session session, const detail::LockCore& core, QueueNode& queue_node);
+[[nodiscard]] Awaitable<Result<Children>> enqueue(Session session, const detail::LockCore& core, QueueNode& queue_node,
+                                                  EnqueueBy how = EnqueueBy::list);
 
 /// Whether, after this error of an attempt, a new attempt at the end of the queue may succeed.
 [[nodiscard]] bool may_start_over(error_code error);
