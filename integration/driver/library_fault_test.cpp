@@ -55,17 +55,26 @@ TEST_CASE("a connection that the C client loses without an event costs the link,
   const Session session = connected_session(client);
   const Session observer = connected_session(observing);
   const auto id = session.id();
+  const auto connection = session.connection();
   StateStream states = client.states();
   REQUIRE(next(states) == ConnectionState::connected);
 
   server.pause();
   Pending<CreateResult> first;
   Pending<CreateResult> second;
+  Pending<CreateResult> third;
+  std::atomic<std::uint64_t> connection_at_reply{connection};
   std::optional<FailingSend> fault;
   asio::post(session.get_executor(), [&] {
     session.async_create("/first", "", CreateMode::persistent, first.handler());
     fault.emplace(server.port(), FailingSend::Where{});
     session.async_create("/second", "", CreateMode::persistent, second.handler());
+    auto heard = [&, told = third.handler()](error_code error, CreateResult made) mutable {
+      connection_at_reply = session.connection();
+      told(error, std::move(made));
+    };
+    session.async_create("/third", "", CreateMode::persistent,
+                         asio::bind_executor(session.get_executor(), std::move(heard)));
   });
   CHECK(next(states) == ConnectionState::suspended);
   server.resume();
@@ -76,6 +85,10 @@ TEST_CASE("a connection that the C client loses without an event costs the link,
     CHECK(request->completions() == 1);
   }
   CHECK(fault->has_failed());
+  // A reply that comes after the loss finds another connection, whether its request was sent before or not.
+  CHECK(std::get<0>(third.get(timeout)));
+  CHECK(connection_at_reply != connection);
+  CHECK(session.connection() != connection);
   // Both were done, or soon are, whatever the C client reports: the server may read the observer's connection first.
   CHECK(eventually([&] { return exists(observer, "/first"); }, timeout));
   CHECK(eventually([&] { return exists(observer, "/second"); }, timeout));

@@ -51,6 +51,13 @@ Lease acquire(const InterProcessMutex& mutex) {
   return std::move(lease);
 }
 
+std::int64_t node_watches(const testing::TestServer& server) {
+  const std::string data_watches = server.four_letter_word("wchs");  // it does not count child watches
+  const auto number = data_watches.find("Total watches:");
+  if (number == std::string::npos) throw std::runtime_error{"wchs says " + data_watches};
+  return server.monitor("zk_watch_count") - std::stoll(data_watches.substr(number + 14));
+}
+
 bool leaves_no_trace(const testing::TestServer& server, const Session& session, const std::string& path) {
   return eventually([&] { return children_of(session, path).empty() && server.monitor("zk_watch_count") == 0; });
 }

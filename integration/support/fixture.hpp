@@ -31,6 +31,9 @@ error_code sync(const Session& session);
 std::vector<std::string> children_of(const Session& session, const std::string& path);
 Lease acquire(const InterProcessMutex& mutex);
 
+/// The watches by which waiters wait for nodes: all but data watches. A lock's object may keep one of these on its
+/// directory.
+std::int64_t node_watches(const testing::TestServer& server);
 /// Whether nothing is left of a lock: no child under its path, and no watch in the server.
 bool leaves_no_trace(const testing::TestServer& server, const Session& session, const std::string& path);
 

@@ -4,9 +4,7 @@
 #include <zklock/testing/simulation.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -17,9 +15,7 @@ namespace zklock::test {
 ///
 /// A client whose session the ensemble has ended holds nothing, whatever the client still believes: no lock service can
 /// do better (N1 of docs/guarantees.md), and fencing tokens are for that. Nor does a client hold a lock whose node an
-/// operator has deleted. If the directory is gone, too, a local waiter that gets the lock by the handoff of such a
-/// holder learns a moment later that the lock belongs to another contender (what does not hold, 10). The watch excuses
-/// only that case, as far as it can see it: the last holder of the session that has released the lock had lost it so.
+/// operator has deleted.
 class LockWatch {
  public:
   LockWatch(testing::Simulation& simulation, std::string directory)
@@ -35,23 +31,18 @@ class LockWatch {
     if (token <= last_token_) simulation_.fail(who + " is granted the lock with a token that is not the newest");
     last_token_ = std::max(last_token_, token);
     const std::int64_t session = own->stat.ephemeral_owner;
-    const bool handoff_void = may_have_void_handoff(session);
     for (const Holder& other : holders_)
-      if (!handoff_void && !other.handoff_void && simulation_.ensemble().is_alive(other.session) &&
-          !simulation_.was_deleted_by_operator(other.node))
+      if (simulation_.ensemble().is_alive(other.session) && !simulation_.was_deleted_by_operator(other.node))
         simulation_.fail(who + " is granted the lock that " + other.who + " holds");
     for (const auto& other : nodes)  // a node of the same session belongs to a contender that has just released
-      if (!handoff_void && other.path.starts_with(directory_ + "/") && other.stat.czxid < token &&
-          other.stat.ephemeral_owner != 0 && other.stat.ephemeral_owner != session)
+      if (other.path.starts_with(directory_ + "/") && other.stat.czxid < token && other.stat.ephemeral_owner != 0 &&
+          other.stat.ephemeral_owner != session)
         simulation_.fail(who + " is granted the lock ahead of " + other.path);
-    holders_.push_back({who, node, session, handoff_void});
+    holders_.push_back({who, node, session});
     ++grants_;
   }
   void released(const std::string& who) {
-    std::erase_if(holders_, [&](const Holder& each) {
-      if (each.who == who) gone_[each.session] = each;
-      return each.who == who;
-    });
+    std::erase_if(holders_, [&](const Holder& each) { return each.who == who; });
   }
   [[nodiscard]] int grants() const noexcept { return grants_; }
 
@@ -60,22 +51,11 @@ class LockWatch {
     std::string who;
     std::string node;
     std::int64_t session;  ///< 0: its node was gone when it was granted
-    bool handoff_void = false;
   };
-
-  [[nodiscard]] bool may_have_void_handoff(std::int64_t session) const {
-    if (!simulation_.was_made_anew(directory_)) return false;
-    return std::ranges::any_of(std::array{session, std::int64_t{0}}, [&](std::int64_t each) {
-      const auto last = gone_.find(each);
-      return last != gone_.end() &&
-             (last->second.handoff_void || simulation_.was_deleted_by_operator(last->second.node));
-    });
-  }
 
   testing::Simulation& simulation_;
   std::string directory_;
   std::vector<Holder> holders_;
-  std::map<std::int64_t, Holder> gone_;  // the last holder of each session that has released the lock
   std::int64_t last_token_ = 0;
   int grants_ = 0;
 };

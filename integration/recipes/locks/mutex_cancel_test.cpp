@@ -30,7 +30,7 @@ TEST_CASE_METHOD(Fixture, "a wait that times out, and a try that fails, leave no
     CHECK(std::chrono::steady_clock::now() - start >= wait);
     CHECK(std::chrono::steady_clock::now() - start < wait + 1s + slack);
   }
-  CHECK(eventually([&] { return children_of(session, path).size() == 1 && server.monitor("zk_watch_count") == 0; }));
+  CHECK(eventually([&] { return children_of(session, path).size() == 1 && node_watches(server) == 0; }));
 }
 
 TEST_CASE_METHOD(Fixture, "cancelling at any moment completes once, and leaves no trace") {
@@ -52,7 +52,7 @@ TEST_CASE_METHOD(Fixture, "cancelling at any moment completes once, and leaves n
     CHECK_FALSE(lease);
     CHECK(pending.completions() == 1);
   }
-  CHECK(eventually([&] { return children_of(session, path).size() == 1 && server.monitor("zk_watch_count") == 0; }));
+  CHECK(eventually([&] { return children_of(session, path).size() == 1 && node_watches(server) == 0; }));
 }
 
 TEST_CASE_METHOD(Fixture, "a cancel that comes after the grant changes nothing") {
@@ -86,7 +86,7 @@ TEST_CASE_METHOD(Fixture,
       CHECK(one.completions() == 1);
     }
   }
-  CHECK(eventually([&] { return children_of(session, path).size() == 1 && server.monitor("zk_watch_count") == 0; }));
+  CHECK(eventually([&] { return children_of(session, path).size() == 1 && node_watches(server) == 0; }));
 }
 
 TEST_CASE_METHOD(Fixture, "a lease and a mutex outlive their client without harm") {

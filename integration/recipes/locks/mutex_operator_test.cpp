@@ -14,30 +14,31 @@ struct Fixture : LockFixture {
   InterProcessMutex mutex{client, path};
 };
 
-/// A lock that an operator has deleted with its directory, and that another client holds in the new directory. The
-/// numbers begin again there, so they go on where those of the old holder's client end.
+/// A lock that an operator deletes with its directory, and that another client then holds in a new one. The numbers begin
+/// again there, so that of the next node of the old holder's client follows the old holder's own.
 struct Replaced : Fixture {
   FrameProxy proxy{server.port()};
   Client other{{.connect_string = proxy.address(), .session_timeout = 9s}};
   InterProcessMutex theirs{other, path};
-  Lease holder = acquire(theirs);
-  Lease foreign;
+  Lease holder{};
+  Lease foreign{};
 
-  void replace() {
+  /// If the directory is watched, the number of the next node would tell its place.
+  void hold(bool watched) {
+    for (int i = 0; watched && i < 2; ++i) REQUIRE(acquire(theirs).is_held());
+    holder = acquire(theirs);
+    REQUIRE_FALSE(sync(other.session()));
+    REQUIRE(server.monitor("zk_watch_count") == (watched ? 1 : 0));
+  }
+  void replace(bool watched) {
     const Transaction everything = Transaction{}.remove(holder.node_path()).remove(path);
     REQUIRE_FALSE(std::get<0>(outcome_of_operation<TransactionResults>(
         [&](auto token) { session.async_commit(everything, std::move(token)); })));
     foreign = acquire(mutex);
-  }
-  /// The lock that was handed off belongs to the other client if the directory was replaced, and is held if it was not.
-  void check(const Lease& taken, bool replaced) const {
-    if (replaced) {
-      CHECK(eventually([&] { return taken.state() == LeaseState::lost; }));
-      CHECK(foreign.is_held());
-    } else {
-      REQUIRE_FALSE(sync(other.session()));
-      CHECK(taken.is_held());
-    }
+    for (const char* name : {"/a", "/b"})  // each takes a number
+      if (watched)
+        REQUIRE_FALSE(std::get<0>(outcome_of_operation<CreateResult>(
+            [&](auto token) { session.async_create(path + name, "", CreateMode::ephemeral, std::move(token)); })));
   }
 };
 
@@ -139,82 +140,71 @@ TEST_CASE_METHOD(Fixture,
   CHECK(taken.state() == LeaseState::lost);
 }
 
-TEST_CASE_METHOD(Fixture, "a lock that an operator deleted with its directory is not handed off beside its new holder",
+TEST_CASE_METHOD(Replaced, "a lock that an operator deleted with its directory is not handed off beside its new holder",
                  "[faults]") {
-  Lease holder = acquire(mutex);
-  const Transaction everything = Transaction{}.remove(holder.node_path()).remove(path);
-  CHECK_FALSE(std::get<0>(outcome_of_operation<TransactionResults>(
-      [&](auto token) { session.async_commit(everything, std::move(token)); })));
-  const Client other = make_client(server, 9s);
-  const InterProcessMutex theirs{other, path};
-  const Lease foreign = acquire(theirs);
-  Pending<Lease> local_waiter;  // its number is the one after the holder's
-  mutex.async_acquire(local_waiter.handler());
-  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  const bool watched = GENERATE(false, true);
+  hold(watched);
+  replace(watched);
+  if (watched) CHECK(eventually([&] { return holder.state() == LeaseState::lost; }));
+  Pending<Lease> local_waiter;
+  theirs.async_acquire(local_waiter.handler());
+  REQUIRE(eventually([&] { return queue_length() == (watched ? 4 : 2); }));
   holder = Lease{};
-  const Lease taken = std::get<1>(local_waiter.get());
-  CHECK(eventually([&] { return taken.state() == LeaseState::lost; }));
+  CHECK_FALSE(local_waiter.ready(100ms));
   CHECK(foreign.is_held());
+  foreign = Lease{};
+  CHECK(std::get<1>(local_waiter.get()).is_held());
 }
 
 TEST_CASE_METHOD(Replaced,
                  "a lock that an operator deleted with its directory is not handed off to a node being created",
                  "[faults]") {
+  const bool watched = GENERATE(false, true);
   const bool replaced = GENERATE(true, false);
-  if (replaced) replace();
-  proxy.hold(Direction::replies);
+  hold(watched);
+  proxy.hold(Direction::replies);  // the event, too
+  if (replaced) replace(watched);
+  const std::size_t before = queue_length();
   Pending<Lease> local_waiter;
   theirs.async_acquire(local_waiter.handler());
-  REQUIRE(eventually([&] { return queue_length() == 2; }));
+  REQUIRE(eventually([&] { return queue_length() == before + 1; }));
   const bool awaited = GENERATE(true, false);
   Pending<> released;
   if (awaited)
     holder.async_release(released.handler());
   else
     holder = Lease{};
-  REQUIRE(eventually([&] { return proxy.requests(Opcode::remove) == 1; }));
+  REQUIRE(eventually([&] { return proxy.requests(Opcode::remove) == (watched ? 3 : 1); }));
+  CHECK_FALSE(local_waiter.ready());
   proxy.resume(Direction::replies);
-  const Lease taken = std::get<1>(local_waiter.get());
   if (awaited) CHECK(std::get<0>(released.get()) == (replaced ? make_error_code(LockError::lock_lost) : error_code{}));
-  check(taken, replaced);
+  if (replaced) {
+    CHECK_FALSE(local_waiter.ready(100ms));
+    CHECK(foreign.is_held());
+    foreign = Lease{};
+  }
+  CHECK(std::get<1>(local_waiter.get()).is_held());
 }
 
-TEST_CASE_METHOD(Replaced, "a lock that an operator deleted with its directory is not handed off after a void handoff",
+TEST_CASE_METHOD(Replaced,
+                 "waiters of a lock that an operator deletes with its directory enqueue behind its new holder",
                  "[faults]") {
-  const bool replaced = GENERATE(true, false);
-  if (replaced) replace();
-  Pending<Lease> first;
-  theirs.async_acquire(first.handler());
-  REQUIRE(eventually([&] { return queue_length() == 2; }));
-  Pending<Lease> second;
-  const bool is_late = GENERATE(false, true);
-  if (!is_late) {
-    theirs.async_acquire(second.handler());
-    REQUIRE(eventually([&] { return queue_length() == 3; }));
-  }
-  REQUIRE_FALSE(sync(other.session()));  // the client knows of its nodes
-  proxy.hold(Direction::replies);
-  if (is_late) {
-    theirs.async_acquire(second.handler());
-    REQUIRE(eventually([&] { return queue_length() == 3; }));
-  }
+  hold(true);
+  std::vector<Pending<Lease>> waiters(3);
+  for (auto& each : waiters) theirs.async_acquire(each.handler());
+  REQUIRE(eventually([&] { return queue_length() == 4; }));
+  Transaction everything;
+  for (const std::string& name : children_of(session, path)) everything.remove(path + "/" + name);
+  everything.remove(path).create(path, "").create(path + "/-lock-0000000000", "");  // another client's
+  REQUIRE_FALSE(std::get<0>(outcome_of_operation<TransactionResults>(
+      [&](auto token) { session.async_commit(everything, std::move(token)); })));
+  CHECK(eventually([&] { return holder.state() == LeaseState::lost; }));
+  CHECK(eventually([&] { return queue_length() == 4; }));
+  for (auto& each : waiters) CHECK_FALSE(each.ready());
   holder = Lease{};
-  std::get<1>(first.get()) = Lease{};  // before the client knows the fate of the holder's node
-  if (is_late) REQUIRE(eventually([&] { return queue_length() == (replaced ? 2 : 1); }));  // the server did both
-  const auto watches = server.monitor("zk_watch_count");
-  proxy.resume(Direction::replies);
-  // The second waiter has the lock for a moment, or it is told first and waits for the other client's node.
-  if (replaced && is_late) {
-    REQUIRE(eventually([&] { return second.ready() || server.monitor("zk_watch_count") > watches; }));
-    if (!second.ready()) {
-      CHECK(foreign.is_held());
-      foreign = Lease{};
-      CHECK(std::get<1>(second.get()).is_held());
-      return;
-    }
-  }
-  const Lease taken = std::get<1>(second.get());
-  check(taken, replaced);
+  for (auto& each : waiters) CHECK_FALSE(each.ready(20ms));
+  delete_node(path + "/-lock-0000000000");
+  for (auto& each : waiters) CHECK(std::get<1>(each.get()).is_held());
 }
 
 TEST_CASE_METHOD(Fixture, "a holder that is told that its node is gone does not keep local waiters waiting",

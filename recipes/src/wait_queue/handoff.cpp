@@ -18,12 +18,10 @@ Transaction handoff_of(const std::string& path, const Successors& successors) {
   return transaction;
 }
 
-/// Tells each successor what the reply means for it. If one part has failed, that part alone tells something; if the
-/// reply was lost, none does.
-void tell(const LocalWaiter& leaving, const Successors& successors, const Results& results) {
-  const NodeFact removed = fact_of(results.back().error);
-  for (std::size_t i = 0; i < successors.size(); ++i)
-    successors[i]->tell(successor_fact(leaving.told_fact(), removed, fact_of(results[i].error)));
+/// Tells each successor what the reply tells of its node. If one part has failed, that part alone tells something; if
+/// the reply was lost, none does.
+void tell(const Successors& successors, const Results& results) {
+  for (std::size_t i = 0; i < successors.size(); ++i) successors[i]->tell(fact_of(results[i].error));
 }
 
 }  // namespace
@@ -33,7 +31,7 @@ void hand_off_in_background(Session session, std::shared_ptr<LocalWaiter> leavin
   Transaction transaction = handoff_of(leaving->path(), successors);
   auto tried = [session, leaving = std::move(leaving), successors = std::move(successors),
                 removed = std::move(removed)](error_code error, const Results& results) {
-    tell(*leaving, successors, results);
+    tell(successors, results);
     // If this transaction may have deleted the node, a further try that finds no node proves nothing.
     const bool was_not_applied = error && outcome_of(error) == Outcome::not_applied;
     if (!was_not_applied) removed(error);
@@ -47,7 +45,7 @@ Awaitable<error_code> hand_off_guaranteed(Session session, std::shared_ptr<Local
   Transaction transaction = handoff_of(leaving->path(), successors);
   co_await wait_for_link(session);
   auto [error, results] = co_await session.async_commit(std::move(transaction), use_tuple);
-  tell(*leaving, successors, results);
+  tell(successors, results);
   if (!error) co_return error_code{};
   const error_code removed = co_await remove_guaranteed(session, leaving->path());
   const bool was_us = removed == Error::no_node && outcome_of(error) == Outcome::ambiguous;

@@ -7,8 +7,7 @@ namespace {
 HandoffAction action_for(NodeFact fact) noexcept {
   switch (fact) {
     case NodeFact::exists: return HandoffAction::keep;
-    case NodeFact::missing:
-    case NodeFact::unproven: return HandoffAction::lose;
+    case NodeFact::missing: return HandoffAction::lose;
     case NodeFact::unknown: break;
   }
   return HandoffAction::ask_server;
@@ -19,11 +18,6 @@ HandoffAction action_for(NodeFact fact) noexcept {
 NodeFact fact_of(error_code reply) noexcept {
   if (!reply) return NodeFact::exists;
   return reply == Error::no_node ? NodeFact::missing : NodeFact::unknown;
-}
-
-NodeFact successor_fact(NodeFact leaving, NodeFact removed, NodeFact checked) noexcept {
-  const bool proves_nothing = leaving == NodeFact::unproven || removed == NodeFact::missing;
-  return proves_nothing ? NodeFact::unproven : checked;
 }
 
 Handoff on_taken(Handoff handoff) noexcept {

@@ -10,18 +10,10 @@ enum class NodeFact {
   unknown,  ///< the reply was lost, or does not tell
   exists,   ///< it exists, or existed when its client deleted it
   missing,  ///< it does not exist
-  /// It may exist, but a node ahead of it was missing. The grant was inferred from the queue position behind that node,
-  /// so the lock is lost, whether this node exists or not.
-  unproven,
 };
 
 /// What the server's reply to a check or a delete tells of the node.
 [[nodiscard]] NodeFact fact_of(error_code reply) noexcept;
-
-/// What is known of a successor's node once its predecessor's is deleted. `leaving`: the fact that the predecessor was
-/// itself told in the handoff to it. `removed`: what its delete has found. `checked`: what the same transaction, or the
-/// delete if there was no transaction, tells of the successor's node.
-[[nodiscard]] NodeFact successor_fact(NodeFact leaving, NodeFact removed, NodeFact checked) noexcept;
 
 /// How far the handoff to a local waiter has come.
 enum class HandoffState {

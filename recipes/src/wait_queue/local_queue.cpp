@@ -9,10 +9,12 @@
 namespace zklock {
 
 std::shared_ptr<LocalWaiter> LocalQueue::enter(const Session& session, LockKind kind, std::int32_t sequence,
-                                               std::string path) {
-  auto local_waiter = std::make_shared<LocalWaiter>(weak_from_this(), session.id(), kind, sequence, std::move(path));
+                                               CreateResult node) {
+  auto local_waiter = std::make_shared<LocalWaiter>(weak_from_this(), session.id(), kind, sequence, std::move(node));
   const auto before = std::exchange(present_[sequence], local_waiter);
   if (before) before->mark_deleted();  // with its session, or with a directory that was created anew
+  was_adjacent_ = newest_ && newest_->sequence_ == sequence - 1;
+  newest_ = local_waiter;
   return local_waiter;
 }
 
@@ -40,26 +42,31 @@ void LocalQueue::wake_all(std::int64_t session) const {
 }
 
 LocalQueue::Moment LocalQueue::on_dequeued(const LocalWaiter& local_waiter) {
-  if (auto dequeued = take_out(local_waiter)) last_ = std::move(dequeued);
+  take_out(local_waiter);
   return ++departures_;
 }
 
-std::shared_ptr<LocalWaiter> LocalQueue::take_out(const LocalWaiter& local_waiter) {
+void LocalQueue::take_out(const LocalWaiter& local_waiter) {
   const auto found = present_.find(local_waiter.sequence_);
-  if (found == present_.end() || found->second.get() != &local_waiter) return nullptr;
-  auto taken = std::move(found->second);
-  present_.erase(found);
-  return taken;
+  if (found != present_.end() && found->second.get() == &local_waiter) present_.erase(found);
+}
+
+void LocalQueue::on_gone(std::int64_t session, std::int64_t made_before) {
+  std::vector<std::shared_ptr<LocalWaiter>> gone;
+  for (const auto& [sequence, local_waiter] : present_)
+    if (local_waiter->session_ == session && local_waiter->czxid_ < made_before) gone.push_back(local_waiter);
+  for (const auto& local_waiter : gone) local_waiter->on_deleted();
 }
 
 bool LocalQueue::Asked::is_of(const Session& other, LockKind others_kind) const {
   return number > 0 && session == other.id() && is_same_queue(kind, others_kind);
 }
 
-void LocalQueue::ask(const Session& session, LockKind kind) {
+LocalQueue::Request LocalQueue::ask(const Session& session, LockKind kind) {
   if (!asked_.is_of(session, kind)) asked_ = {session.id(), kind};
   ++asked_.number;
   if (kind == LockKind::write) ++asked_.writers;
+  return {departures_, session.connection()};
 }
 
 void LocalQueue::answered(const Session& session, LockKind kind) {
@@ -68,37 +75,52 @@ void LocalQueue::answered(const Session& session, LockKind kind) {
   if (kind == LockKind::write) --asked_.writers;
 }
 
-/// The node with the last number is the one that a new node may have directly ahead of it.
-bool LocalQueue::leads(const Session& session, LockKind kind) const {
+// ---- what the numbers tell
+
+/// A watch pays where numbers follow one another, and not for locks of ever new names.
+EnqueueBy LocalQueue::how_to_enqueue(const Session& session, LockKind kind) const {
+  if (!watches_ || !is_likely_adjacent(session, kind)) return EnqueueBy::list;
+  if (directory_->is_set(session)) return EnqueueBy::number;
+  const bool pays = was_adjacent_ || asked_.number > 0;
+  return pays && !directory_->is_refused() ? EnqueueBy::watch_and_list : EnqueueBy::list;
+}
+
+/// A wrong guess costs a flight: two clients that alternate would always make it.
+bool LocalQueue::is_likely_adjacent(const Session& session, LockKind kind) const {
   const bool reads = kind == LockKind::read;
   if (asked_.is_of(session, kind) && (!reads || asked_.writers > 0)) return true;
-  if (present_.empty()) return false;
-  const LocalWaiter& last = *present_.rbegin()->second;
-  const bool tells = !reads || last.kind_ == LockKind::write || last.waits_for();
-  return tells && last.session_ == session.id() && is_same_queue(last.kind_, kind);
+  if (!newest_ || newest_->session_ != session.id() || !is_same_queue(newest_->kind_, kind)) return false;
+  const NodeAhead ahead = newest_->seen_since(departures_);
+  return place_behind(ahead, kind) != Place::unknown && (was_adjacent_ || ahead.is_present);
+}
+
+void LocalQueue::watch(const Session& session, const std::string& directory) {
+  if (!watches_) return;
+  watches_->admit(directory_, session.full_path(directory).size());
+  directory_->set(session, directory, [weak = weak_from_this(), id = session.id()](std::int64_t made_before) {
+    if (const auto self = weak.lock()) self->on_gone(id, made_before);
+  });
+}
+
+LocalQueue::RightAhead LocalQueue::right_ahead(const Session& session, LockKind kind, std::int32_t sequence,
+                                               Request request) const {
+  if (!newest_ || sequence <= 0 || newest_->sequence_ != sequence - 1) return {};
+  if (newest_->session_ != session.id() || !is_same_queue(newest_->kind_, kind)) return {};
+  return {newest_, directory_->proves(session, request.connection, newest_->czxid_)};
+}
+
+bool LocalQueue::has_left(std::string_view name) const {
+  return newest_ && newest_->has_left() && node_name(newest_->path()) == name;
 }
 
 std::shared_ptr<LocalWaiter> LocalQueue::find(const Session& session, LockKind kind, std::int32_t sequence,
                                               std::string_view name) const {
-  auto found = find_number(session, kind, sequence);
-  return found && node_name(found->path_) == name ? found : nullptr;
-}
-
-std::shared_ptr<LocalWaiter> LocalQueue::find_number(const Session& session, LockKind kind,
-                                                     std::int32_t sequence) const {
   const auto found = present_.find(sequence);
   if (found == present_.end()) return nullptr;
-  const bool is_it = found->second->session_ == session.id() && is_same_queue(found->second->kind_, kind);
+  const LocalWaiter& present = *found->second;
+  const bool is_it =
+      present.session_ == session.id() && is_same_queue(present.kind_, kind) && node_name(present.path_) == name;
   return is_it ? found->second : nullptr;
-}
-
-std::shared_ptr<LocalWaiter> LocalQueue::right_ahead(const Session& session, LockKind kind, std::int32_t sequence,
-                                                     Moment asked_for) const {
-  if (sequence <= 0) return nullptr;
-  if (auto present = find_number(session, kind, sequence - 1)) return present;
-  const bool is_it = last_ && last_->sequence_ == sequence - 1 && last_->session_ == session.id() &&
-                     is_same_queue(last_->kind_, kind) && last_->left_at_ > asked_for;
-  return is_it ? last_ : nullptr;
 }
 
 }  // namespace zklock

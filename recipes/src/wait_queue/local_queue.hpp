@@ -1,6 +1,9 @@
 // The client's own nodes in one wait queue: on one session they need neither watches nor lists to follow one another.
 #pragma once
 
+#include "directory_watch.hpp"
+#include "last_try.hpp"
+#include "late_nodes.hpp"
 #include "local_waiter.hpp"
 
 #include <zklock/recipes/locks/lock_kind.hpp>
@@ -15,26 +18,55 @@
 
 namespace zklock {
 
+/// How a new node gets into the queue, and its client learns the node's place.
+enum class EnqueueBy {
+  number,          ///< the create alone: the node's number is likely to tell
+  list,            ///< the create and a list of the queue, in one flight
+  watch_and_list,  ///< the same, and the directory is watched from then on: the numbers of later nodes will tell
+};
+
 /// The nodes of a client on one path.
 ///
 /// Threads: the client's executor.
 class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
  public:
+  /// Without `watches` the numbers of new nodes tell nothing, and each of them lists the queue.
+  explicit LocalQueue(std::shared_ptr<DirectoryWatches> watches = nullptr) : watches_{std::move(watches)} {}
+
   /// Grows with each departure.
   using Moment = std::uint64_t;
-  [[nodiscard]] Moment now() const noexcept { return departures_; }
+  /// When a create was sent.
+  struct Request {
+    Moment at = 0;
+    std::uint64_t connection = 0;
+  };
+  /// The client's node with the number before that of its new node.
+  struct RightAhead {
+    std::shared_ptr<LocalWaiter> node{};  ///< null: that number is not the client's
+    bool is_proven = false;               ///< both are in the same directory
+  };
+
+  void watch_among(std::shared_ptr<DirectoryWatches> watches) noexcept { watches_ = std::move(watches); }
+  [[nodiscard]] bool may_watch() const noexcept { return watches_ != nullptr; }
+
+  [[nodiscard]] EnqueueBy how_to_enqueue(const Session& session, LockKind kind) const;
+  /// Watches the directory from now on: to be called after the create, and before the list.
+  void watch(const Session& session, const std::string& directory);
 
   /// ask(): the create of a node is requested. answered(): the reply is there; after a success enter() is called first.
-  void ask(const Session& session, LockKind kind);
+  [[nodiscard]] Request ask(const Session& session, LockKind kind);
   void answered(const Session& session, LockKind kind);
+  /// What the server's numbers tell of a new node; to be called when the reply to its create is handled, before
+  /// enter().
+  ///
+  /// The server numbers the nodes of the directory one by one as they are created. So no node has come in between, if
+  /// the directory is the same, which only a watch on it proves: if it was made anew, its numbers have begun again.
+  [[nodiscard]] RightAhead right_ahead(const Session& session, LockKind kind, std::int32_t sequence,
+                                       Request request) const;
   /// The server has created a node of this client.
   [[nodiscard]] std::shared_ptr<LocalWaiter> enter(const Session& session, LockKind kind, std::int32_t sequence,
-                                                   std::string path);
+                                                   CreateResult node);
 
-  /// A new node of that kind is likely to be directly behind a local waiter whose queue position tells all that there
-  /// is to know: on that session the last node in the queue is the client's, or is about to be; for a reader, that node
-  /// is a writer, or waits for one.
-  [[nodiscard]] bool leads(const Session& session, LockKind kind) const;
   /// The local waiter with that name and that number, in the wait queue that `kind` belongs to; null: it is not the
   /// client's, or has left. The number alone does not identify it: another client's node may have the same number, and
   /// so may the client's own. Nor does the name: under Kazoo's names a mutex and a writer have the same, and a mutex
@@ -42,22 +74,24 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
   [[nodiscard]] std::shared_ptr<LocalWaiter> find(const Session& session, LockKind kind, std::int32_t sequence,
                                                   std::string_view name) const;
 
-  /// The local waiter with the number before that of the client's new node, which was requested at `asked_for`. Null:
-  /// that number is not the client's, or it had left by then.
-  ///
-  /// The server numbers the nodes of the directory one by one as they are created. While the local waiter existed, the
-  /// directory cannot have been created anew, so no node has come in between. An operator may have deleted all of it;
-  /// then the local waiter's own delete finds its node missing, and tells so to those that it handed the lock off to.
-  [[nodiscard]] std::shared_ptr<LocalWaiter> right_ahead(const Session& session, LockKind kind, std::int32_t sequence,
-                                                         Moment asked_for) const;
+  /// A node of the client is being made.
+  [[nodiscard]] bool is_asked() const noexcept { return asked_.number > 0; }
+  /// The client's last node has that name, and has left.
+  [[nodiscard]] bool has_left(std::string_view name) const;
+
+  /// What the tries on this path have found.
+  [[nodiscard]] LastTry& last_try() noexcept { return last_try_; }
+  /// The attempts whose nodes a leader may have made twice.
+  [[nodiscard]] LateNodes& late_nodes() noexcept { return late_nodes_; }
 
  private:
   friend class LocalWaiter;
-  [[nodiscard]] std::shared_ptr<LocalWaiter> find_number(const Session& session, LockKind kind,
-                                                         std::int32_t sequence) const;
+  [[nodiscard]] bool is_likely_adjacent(const Session& session, LockKind kind) const;
   [[nodiscard]] Moment on_dequeued(const LocalWaiter& local_waiter);
-  /// Takes it out of the queue; null: it is not in it.
-  std::shared_ptr<LocalWaiter> take_out(const LocalWaiter& local_waiter);
+  /// Takes it out of the queue.
+  void take_out(const LocalWaiter& local_waiter);
+  /// The nodes of the session that were made before that are gone with their directory.
+  void on_gone(std::int64_t session, std::int64_t made_before);
   /// Wakes all local waiters when this session ends: with one listener for all of them, since there may be many.
   void attend(const Session& session);
   void listen(const asio::any_io_executor& executor);
@@ -71,10 +105,15 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
     [[nodiscard]] bool is_of(const Session& session, LockKind kind) const;
   } asked_;
   std::map<std::int32_t, std::shared_ptr<LocalWaiter>> present_;
-  std::shared_ptr<LocalWaiter> last_;  // the local waiter that left last; behind an earlier one a new node lists
+  std::shared_ptr<LocalWaiter> newest_;  // the client's last node, also when it has left
+  bool was_adjacent_ = false;            // its number was the one after that of the node before it
   Moment departures_ = 0;
   std::optional<SessionStateStream> states_;
   std::int64_t attended_ = 0;
+  std::shared_ptr<DirectoryWatches> watches_;
+  std::shared_ptr<DirectoryWatch> directory_ = std::make_shared<DirectoryWatch>();
+  LastTry last_try_;
+  LateNodes late_nodes_;
 };
 
 }  // namespace zklock

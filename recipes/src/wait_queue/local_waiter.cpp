@@ -32,6 +32,19 @@ void LocalWaiter::mark_deleted() {
   if (const auto all = all_.lock()) all->take_out(*this);
 }
 
+void LocalWaiter::on_deleted() {
+  if (const auto holder = holder_.lock()) return holder->on_node_deleted();
+  mark_deleted();
+}
+
+NodeAhead LocalWaiter::seen_since(std::uint64_t moment) const {
+  return {.kind = kind_,
+          .is_present = !has_left() && !is_deleted(),
+          .was_granted = was_granted(),
+          .has_left_since = has_left_since(moment),
+          .waits_for_local = waits_for() != nullptr};
+}
+
 void LocalWaiter::sweep_waiters() {
   std::erase_if(waiters_, [](const Waiter& each) { return each.wake_up.expired(); });
   next_sweep_ = 2 * waiters_.size() + 8;
@@ -92,19 +105,6 @@ std::vector<std::shared_ptr<LocalWaiter>> LocalWaiter::take_successors() {
     successors.push_back(std::move(successor));
   }
   return successors;
-}
-
-void LocalWaiter::add_pending_successor(const std::shared_ptr<LocalWaiter>& successor) {
-  successor->take();
-  if (!removed_) return pending_successors_.push_back(successor);
-  // The reply to its create says that its node exists; the delete, whether it is behind this one.
-  successor->tell(successor_fact(told_fact(), *removed_, *removed_));
-}
-
-void LocalWaiter::on_removed(NodeFact removed) {
-  removed_ = removed;
-  for (const auto& each : std::exchange(pending_successors_, {}))
-    if (const auto successor = each.lock()) successor->tell(successor_fact(told_fact(), removed, removed));
 }
 
 }  // namespace zklock

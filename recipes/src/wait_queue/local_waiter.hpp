@@ -3,6 +3,7 @@
 #pragma once
 
 #include "handoff_state.hpp"
+#include "queue_position.hpp"
 
 #include <zklock/recipe_kit/async_event.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
@@ -12,7 +13,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,12 +20,25 @@ namespace zklock {
 
 class LocalQueue;
 
+/// The lease of a local waiter's node.
+class NodeHolder {
+ public:
+  virtual ~NodeHolder() = default;
+  /// The node is gone: an operator has deleted it.
+  virtual void on_node_deleted() = 0;
+};
+
 /// Threads: the session's executor.
 class LocalWaiter {
  public:
   LocalWaiter(std::weak_ptr<LocalQueue> all, std::int64_t session, LockKind kind, std::int32_t sequence,
-              std::string path) noexcept
-      : all_{std::move(all)}, session_{session}, kind_{kind}, sequence_{sequence}, path_{std::move(path)} {}
+              CreateResult node) noexcept
+      : all_{std::move(all)},
+        session_{session},
+        kind_{kind},
+        sequence_{sequence},
+        path_{std::move(node.path)},
+        czxid_{node.stat.czxid} {}
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] LockKind kind() const noexcept { return kind_; }
@@ -36,12 +49,20 @@ class LocalWaiter {
 
   // ---- its place in the queue
 
-  void grant() noexcept {
+  void grant(std::weak_ptr<NodeHolder> holder = {}) noexcept {
     if (presence_ == Presence::waiting) presence_ = Presence::granted;
+    holder_ = std::move(holder);
   }
+  [[nodiscard]] bool is_deleted() const noexcept { return presence_ == Presence::deleted; }
+  /// It has left since that moment of the local queue.
+  [[nodiscard]] bool has_left_since(std::uint64_t moment) const noexcept { return left_at_ > moment; }
+  /// What it tells a node behind it that was requested at that moment.
+  [[nodiscard]] NodeAhead seen_since(std::uint64_t moment) const;
   /// Notes that its node was deleted, but not by this client: it is no predecessor any more, and the local waiters that
   /// waited for it list the queue again.
   void mark_deleted();
+  /// The same, for a node that was found to be gone: its holder is told.
+  void on_deleted();
   /// The caller sends its delete in this iteration of the executor if there is a link. Its local waiters wake in a
   /// later iteration, so that the server receives their requests after the delete; without a link they list the queue.
   void dequeue(const asio::any_io_executor& executor);
@@ -62,7 +83,6 @@ class LocalWaiter {
   void when_told(std::function<void(HandoffAction)> act);
   /// What its predecessor's handoff tells of its node.
   void tell(NodeFact fact);
-  [[nodiscard]] NodeFact told_fact() const noexcept { return handoff_.fact; }
 
   // ---- the handoff from it
 
@@ -70,11 +90,6 @@ class LocalWaiter {
   /// nothing, and ask the server. The caller must soon tell() each of them. One that gives up meanwhile does no harm:
   /// its delete goes out behind the check of its node.
   [[nodiscard]] std::vector<std::shared_ptr<LocalWaiter>> take_successors();
-  /// `successor` was being created while this waiter left, so no transaction checks the successor's node. The delete of
-  /// this waiter's node shows whether the successor is directly behind it, and that is what it is told.
-  void add_pending_successor(const std::shared_ptr<LocalWaiter>& successor);
-  /// What the delete of this waiter's node has found.
-  void on_removed(NodeFact removed);
 
  private:
   friend class LocalQueue;
@@ -95,6 +110,8 @@ class LocalWaiter {
   LockKind kind_;
   std::int32_t sequence_;
   std::string path_;
+  std::int64_t czxid_;
+  std::weak_ptr<NodeHolder> holder_;
 
   Presence presence_ = Presence::waiting;
   std::uint64_t left_at_ = 0;  // a moment of the local queue; 0: it is still there
@@ -104,8 +121,6 @@ class LocalWaiter {
 
   Handoff handoff_;
   std::function<void(HandoffAction)> act_;  // while its lease waits to be told
-  std::optional<NodeFact> removed_;
-  std::vector<std::weak_ptr<LocalWaiter>> pending_successors_;
 };
 
 }  // namespace zklock

@@ -45,21 +45,30 @@ struct QueueNode::State : std::enable_shared_from_this<State> {
   CreateResult node = {};
   std::optional<std::int32_t> sequence = {};
   bool left = false;
+  bool was_lost = false;  // a create of it was lost, or is yet to be carried out
   int requests = 0;
   std::weak_ptr<AsyncEvent> answered = {};  // while a coroutine waits for the reply
   std::shared_ptr<LocalQueue> local_queue = {};
   LockKind kind = LockKind::mutex;
   std::shared_ptr<LocalWaiter> local_waiter = {};
-  LocalQueue::Moment asked_for = 0;
+  LocalQueue::Request asked = {};
+  LocalQueue::RightAhead right_ahead = {};
 
   void on_created(error_code outcome, CreateResult result) {
     error = outcome;
     node = std::move(result);
     phase = error ? Phase::failed : Phase::enqueued;
     sequence = error ? std::nullopt : parse_sequence(node_name(node.path), marker);
-    if (local_queue && sequence) local_waiter = local_queue->enter(session, kind, *sequence, node.path);
+    if (local_queue && sequence) {
+      right_ahead = local_queue->right_ahead(session, kind, *sequence, asked);
+      local_waiter = local_queue->enter(session, kind, *sequence, node);
+    }
     if (const auto waiting = answered.lock()) waiting->happen();
     if (left) leave();
+  }
+
+  void expect_late_node(std::string own) {
+    if (local_queue) local_queue->late_nodes().expect(session, std::make_shared<const ProtectedPath>(path), own);
   }
 
   void leave() {
@@ -67,7 +76,10 @@ struct QueueNode::State : std::enable_shared_from_this<State> {
     if (phase == Phase::requested) return;  // the reply calls this again
     if (local_waiter && phase != Phase::detached) local_waiter->dequeue(session.get_executor());
     KeptAlive leaving = std::exchange(kept_alive, nullptr);
-    if (phase == Phase::enqueued)
+    if (was_lost && phase != Phase::detached) expect_late_node({});
+    if (phase == Phase::enqueued && was_lost)
+      spawn_detached(session.get_executor(), find_and_remove(session, path, std::move(leaving)));
+    else if (phase == Phase::enqueued)
       spawn_detached(session.get_executor(), remove(session, node.path, std::move(leaving)));
     else if (phase == Phase::failed && outcome_of(error) == Outcome::ambiguous)
       spawn_detached(session.get_executor(), find_and_remove(session, path, std::move(leaving)));
@@ -90,8 +102,7 @@ void QueueNode::keep_alive(std::shared_ptr<const void> thing) { state_->kept_ali
 void QueueNode::request() {
   state_->phase = State::Phase::requested;
   if (state_->local_queue) {
-    state_->asked_for = state_->local_queue->now();
-    state_->local_queue->ask(state_->session, state_->kind);
+    state_->asked = state_->local_queue->ask(state_->session, state_->kind);
   }
   state_->error = make_error_code(Error::connection_loss);  // the outcome until the reply is there
   state_->session.async_create(
@@ -117,7 +128,8 @@ Awaitable<error_code> QueueNode::recover() {
   auto found = co_await find_own_node(state_->session, state_->path);
   if (!found) co_return found.error();
   if (found->path.empty()) {
-    state_->phase = State::Phase::idle;  // it certainly does not exist
+    state_->phase = State::Phase::idle;  // it does not exist; a leader of 3.8.0 may yet make it
+    state_->was_lost = true;
     co_return make_error_code(Error::no_node);
   }
   state_->on_created({}, std::move(*found));
@@ -131,10 +143,22 @@ std::optional<std::int32_t> QueueNode::sequence() const { return state_->sequenc
 std::string QueueNode::name() const { return std::string{node_name(state_->node.path)}; }
 
 const std::shared_ptr<LocalWaiter>& QueueNode::local_waiter() const { return state_->local_waiter; }
-LocalQueue::Moment QueueNode::asked_for() const { return state_->asked_for; }
+const LocalQueue::RightAhead& QueueNode::right_ahead() const { return state_->right_ahead; }
+LocalQueue::Moment QueueNode::asked_for() const { return state_->asked.at; }
+void QueueNode::on_listed(const std::vector<std::string>& children) const {
+  if (state_->local_queue) state_->local_queue->late_nodes().on_listed(state_->session, children);
+  if (!state_->was_lost || !is_enqueued()) return;
+  LateNodes own;
+  own.expect(state_->session, late_node(), state_->node.path);
+  own.on_listed(state_->session, children);
+}
+std::shared_ptr<const ProtectedPath> QueueNode::late_node() const {
+  return state_->was_lost ? std::make_shared<const ProtectedPath>(state_->path) : nullptr;
+}
 
 CreateResult QueueNode::detach() {
   state_->phase = State::Phase::detached;
+  if (state_->was_lost) state_->expect_late_node(state_->node.path);
   state_->kept_alive.reset();
   return state_->node;
 }

@@ -3,6 +3,7 @@
 
 #include "local_queue.hpp"
 
+#include <zklock/recipe_kit/protected_path.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/session.hpp>
 
@@ -10,6 +11,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace zklock {
 
@@ -51,6 +54,12 @@ class QueueNode {
   [[nodiscard]] std::optional<std::int32_t> sequence() const;
   /// What the client's other nodes know of this one.
   [[nodiscard]] const std::shared_ptr<LocalWaiter>& local_waiter() const;
+  /// The client's node with the number before this one's, as of the reply to the create.
+  [[nodiscard]] const LocalQueue::RightAhead& right_ahead() const;
+  /// A list of the directory: deletes second nodes of attempts that a leader has made late.
+  void on_listed(const std::vector<std::string>& children) const;
+  /// The name of a second node of this attempt that a leader may make late; null: none will come.
+  [[nodiscard]] std::shared_ptr<const ProtectedPath> late_node() const;
   /// When the create was sent.
   [[nodiscard]] LocalQueue::Moment asked_for() const;
 

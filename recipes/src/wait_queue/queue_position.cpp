@@ -67,6 +67,27 @@ QueuePosition find_position(const std::vector<std::string>& children, std::strin
   return result;
 }
 
+/// A reader that had the lock had no writer ahead, which tells a reader all, and a writer nothing. A writer that leaves
+/// while the new node is being made may leave a reader of its owner behind, with its own number.
+Place place_behind(const NodeAhead& ahead, LockKind kind) noexcept {
+  if (kind == LockKind::read && ahead.kind == LockKind::read) {
+    if (ahead.was_granted) return Place::first;
+    return ahead.is_present && ahead.waits_for_local ? Place::behind_its_writer : Place::unknown;
+  }
+  if (ahead.is_present) return Place::behind;
+  if (!ahead.was_granted || ahead.kind == LockKind::read) return Place::unknown;
+  const bool may_leave_a_reader = ahead.kind == LockKind::write && kind == LockKind::write && ahead.has_left_since;
+  return may_leave_a_reader ? Place::unknown : Place::first;
+}
+
+std::string find_last_blocking(const std::vector<std::string>& children, LockKind kind, LockNaming naming) {
+  std::optional<Rank> last;
+  for (const std::string& child : children)
+    if (const auto rank = rank_in_queue(child, kind, naming); rank && blocks(rank->kind, kind))
+      if (!last || *last < *rank) last = rank;
+  return last ? std::string{last->name} : std::string{};
+}
+
 std::vector<QueueEntry> in_queue_order(const std::vector<std::string>& children, LockKind kind, LockNaming naming) {
   std::vector<Rank> ranks;
   for (const std::string& child : children)

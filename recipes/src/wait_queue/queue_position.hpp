@@ -35,6 +35,30 @@ struct QueuePosition {
 [[nodiscard]] QueuePosition find_position(const std::vector<std::string>& children, std::string_view own_name,
                                           LockKind kind, LockNaming naming = LockNaming::curator);
 
+/// The client's node with the number before that of its new node, in the same directory: no other node was made in
+/// between.
+struct NodeAhead {
+  LockKind kind{};
+  bool is_present = false;       ///< it is in the queue, as far as its client knows
+  bool was_granted = false;      ///< it has, or had, the lock, and is not known to be deleted by others
+  bool has_left_since = false;   ///< it has left after the new node was requested
+  bool waits_for_local = false;  ///< it waits for a local waiter: a reader for a writer
+};
+
+/// What the number alone tells of the new node's place.
+enum class Place {
+  unknown,            ///< list the queue
+  first,              ///< the node has the lock
+  behind,             ///< it waits for the node ahead
+  behind_its_writer,  ///< a reader: it waits for the writer for which the reader ahead waits
+};
+/// Once the node ahead has had the lock, nobody was ahead of it, and all who come later are behind the new node.
+[[nodiscard]] Place place_behind(const NodeAhead& ahead, LockKind kind) noexcept;
+
+/// The node that would block a new node of that kind at the end of the queue: the last one. Empty: none would.
+[[nodiscard]] std::string find_last_blocking(const std::vector<std::string>& children, LockKind kind,
+                                             LockNaming naming = LockNaming::curator);
+
 struct QueueEntry {
   std::string name;
   LockKind kind;

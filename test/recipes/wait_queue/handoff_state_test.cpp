@@ -23,7 +23,6 @@ namespace {
 constexpr auto unknown = NodeFact::unknown;
 constexpr auto exists = NodeFact::exists;
 constexpr auto missing = NodeFact::missing;
-constexpr auto unproven = NodeFact::unproven;
 
 constexpr Handoff not_taken{};
 constexpr Handoff taken{HandoffState::taken};
@@ -45,33 +44,8 @@ TEST_CASE("a server's reply tells that a node exists, that it does not, or nothi
   CHECK(fact_of(Error::runtime_inconsistency) == unknown);
 }
 
-TEST_CASE("a handoff proves nothing if a node ahead was missing, and otherwise what the server has checked") {
-  struct Row {
-    NodeFact leaving, removed, checked, successor;
-  };
-  // told to the leaving node, found by its delete, found by the successor's check: told to the successor
-  const Row rows[] = {
-      {exists, exists, exists, exists},
-      {exists, unknown, missing, missing},  // the check of the successor's node has failed
-      {exists, unknown, unknown, unknown},  // another part has failed, or the reply was lost
-      {exists, missing, exists, unproven},  // the leaving node was missing
-      {exists, missing, unknown, unproven},
-      {missing, exists, exists, exists},  // its delete says otherwise
-      {unknown, exists, exists, exists},
-      {unknown, exists, unknown, unknown},
-      {unknown, missing, unknown, unproven},
-      {unproven, exists, exists, unproven},  // a void handoff makes the next one void
-      {unproven, unknown, unknown, unproven},
-      {unproven, missing, missing, unproven},
-  };
-  for (const Row& row : rows) {
-    CAPTURE(static_cast<int>(row.leaving), static_cast<int>(row.removed), static_cast<int>(row.checked));
-    CHECK(successor_fact(row.leaving, row.removed, row.checked) == row.successor);
-  }
-}
-
 TEST_CASE("a waiter whose predecessor leaves will be told") {
-  for (const Handoff before : {not_taken, taken, told(exists), told(unproven)}) CHECK(on_taken(before) == taken);
+  for (const Handoff before : {not_taken, taken, told(exists), told(missing)}) CHECK(on_taken(before) == taken);
   CHECK(on_taken(awaited) == awaited);
 }
 
@@ -86,7 +60,6 @@ TEST_CASE("a lease does what the handoff to its node tells, and asks the server 
       {awaited, {awaited, none}},
       {told(exists), {told(exists), keep}},
       {told(missing), {told(missing), lose}},
-      {told(unproven), {told(unproven), lose}},
       {told(unknown), {told(unknown), ask_server}},
   };
   for (const Row& row : rows) CHECK(on_granted(row.before) == row.after);
@@ -99,12 +72,11 @@ TEST_CASE("what a handoff tells is kept for a waiter, and acted on for a lease")
     HandoffStep after;
   };
   const Row rows[] = {
-      {taken, exists, {told(exists), none}},       {taken, missing, {told(missing), none}},
-      {taken, unproven, {told(unproven), none}},   {taken, unknown, {told(unknown), none}},
-      {awaited, exists, {told(exists), keep}},     {awaited, missing, {told(missing), lose}},
-      {awaited, unproven, {told(unproven), lose}}, {awaited, unknown, {told(unknown), ask_server}},
+      {taken, exists, {told(exists), none}},     {taken, missing, {told(missing), none}},
+      {taken, unknown, {told(unknown), none}},   {awaited, exists, {told(exists), keep}},
+      {awaited, missing, {told(missing), lose}}, {awaited, unknown, {told(unknown), ask_server}},
       {not_taken, exists, {not_taken, none}},  // it has looked at the queue since
-      {not_taken, unproven, {not_taken, none}},    {told(unknown), exists, {told(exists), none}},
+      {not_taken, missing, {not_taken, none}},   {told(unknown), exists, {told(exists), none}},
   };
   for (const Row& row : rows) CHECK(on_told(row.before, row.fact) == row.after);
 }

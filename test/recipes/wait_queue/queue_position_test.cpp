@@ -149,3 +149,50 @@ TEST_CASE("under Kazoo's names Kazoo's nodes are in the wait queue, and Curator'
         QueuePosition::Verdict::first);
   CHECK(find_position(children, "a__lock__0000000001", LockKind::mutex).verdict == QueuePosition::Verdict::missing);
 }
+
+TEST_CASE("a node's number tells its place behind a node of the client that has had the lock, or is still there") {
+  constexpr auto mutex = LockKind::mutex;
+  constexpr auto read = LockKind::read;
+  constexpr auto write = LockKind::write;
+  struct Row {
+    NodeAhead ahead;
+    LockKind kind;
+    Place place;
+  };
+  // the node ahead: its kind, is present, was granted, has left since the request, waits for a local waiter
+  const Row rows[] = {
+      {{mutex, true, false, false, true}, mutex, Place::behind},
+      {{mutex, true, true, false, false}, mutex, Place::behind},
+      {{mutex, false, true, false, false}, mutex, Place::first},
+      {{mutex, false, true, true, false}, mutex, Place::first},
+      {{mutex, false, false, true, false}, mutex, Place::unknown},  // it gave up, or an operator has deleted it
+      {{write, true, true, false, false}, write, Place::behind},
+      {{write, false, true, false, false}, write, Place::first},
+      {{write, false, true, true, false}, write, Place::unknown},  // it may have left a reader of its owner
+      {{write, false, false, false, false}, write, Place::unknown},
+      {{write, true, false, false, false}, read, Place::behind},
+      {{write, false, true, true, false}, read, Place::first},
+      {{write, false, false, true, false}, read, Place::unknown},
+      {{read, true, true, false, false}, write, Place::behind},
+      {{read, false, true, false, false}, write, Place::unknown},  // there may be other readers
+      {{read, true, true, false, false}, read, Place::first},      // no writer was ahead
+      {{read, false, true, true, false}, read, Place::first},
+      {{read, true, false, false, true}, read, Place::behind_its_writer},
+      {{read, true, false, false, false}, read, Place::unknown},  // it waits for another client's writer
+      {{read, false, false, true, false}, read, Place::unknown},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(to_string(row.ahead.kind), row.ahead.is_present, row.ahead.was_granted, to_string(row.kind));
+    CHECK(place_behind(row.ahead, row.kind) == row.place);
+  }
+}
+
+TEST_CASE("a list shows the node that would block a new one, which is the last that blocks its kind") {
+  const std::vector<std::string> children{"_c_a-__READ__0000000009", "_c_b-__WRIT__0000000004", "_c_c-lock-0000000007",
+                                          "_c_d-lock-0000000006", "config"};
+  CHECK(find_last_blocking(children, LockKind::mutex) == "_c_c-lock-0000000007");
+  CHECK(find_last_blocking(children, LockKind::read) == "_c_b-__WRIT__0000000004");
+  CHECK(find_last_blocking(children, LockKind::write) == "_c_a-__READ__0000000009");
+  CHECK(find_last_blocking({"_c_a-__READ__0000000009", "config"}, LockKind::read).empty());
+  CHECK(find_last_blocking(children, LockKind::mutex, LockNaming::kazoo).empty());
+}

@@ -109,6 +109,9 @@ class Session {
   /// received from this client. Requests move it on; SessionRenewal keeps it moving. time_point::min() until the first
   /// connection.
   [[nodiscard]] Clock::time_point valid_until() const noexcept;
+  /// The number of the session's connection to a server: another one after each loss, however short. What a watch and
+  /// the replies prove together, they prove on one connection only.
+  [[nodiscard]] std::uint64_t connection() const noexcept;
   /// The path at the server, with chroot and namespace.
   [[nodiscard]] std::string full_path(const std::string& path) const;
   /// The same session, without a prefix: paths are the server's own.

@@ -13,6 +13,7 @@ class WatchCore;
 Runtime& home_of(const WatchCore& watch);
 void start_watch_wait(std::shared_ptr<WatchCore> watch, Handler<WatchEvent> handler);
 void abandon(const std::shared_ptr<WatchCore>& watch) noexcept;
+[[nodiscard]] bool is_set(const WatchCore& watch) noexcept;
 }  // namespace detail
 
 /// A watch that a read of a Session has set. Move-only. The destructor gives the watch up, and removes it from the
@@ -33,6 +34,10 @@ class [[nodiscard]] Watch {
     return *this;
   }
   ~Watch() { detail::abandon(core_); }
+
+  /// The event has not come yet, and the session is not over. On the session's executor a handler finds it false if the
+  /// event came ahead of the reply that it handles. An empty watch is not set.
+  [[nodiscard]] bool is_set() const noexcept { return core_ && detail::is_set(*core_); }
 
   /// Waits for the watch's one event. Only one wait at a time: a second one fails with Error::invalid_state.
   ///

@@ -22,6 +22,7 @@ SessionCredentials Session::credentials() const {
 Clock::time_point Session::valid_until() const noexcept {
   return core_ ? core_->valid_until() : Clock::time_point::min();
 }
+std::uint64_t Session::connection() const noexcept { return core_ ? core_->connection() : 0; }
 std::string Session::full_path(const std::string& path) const {
   static_cast<void>(existing(core_));
   return detail::full_path(core_, path);

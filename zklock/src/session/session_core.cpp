@@ -80,6 +80,7 @@ void SessionCore::on_server_ack(const ServerAck& ack) {
 }
 
 void SessionCore::on_link_state(LinkState link) {
+  ++connection_;
   if (is_final(state_)) return;
   switch (link) {
     case LinkState::connected: {

@@ -71,6 +71,8 @@ class SessionCore final : public LinkListener, public std::enable_shared_from_th
   /// that was paused sees this first.
   [[nodiscard]] SessionState state() const noexcept;
   [[nodiscard]] Clock::time_point valid_until() const noexcept { return valid_until_; }
+  /// Moves with each change of the link, before the replies that come with it.
+  [[nodiscard]] std::uint64_t connection() const noexcept { return connection_; }
   [[nodiscard]] SessionHealth health() const;
   void begin_renewal();
   void end_renewal() noexcept { --renewals_; }
@@ -96,6 +98,7 @@ class SessionCore final : public LinkListener, public std::enable_shared_from_th
   SessionConfig config_;
   StatePublisher<SessionState> states_{SessionState::connecting};
   std::atomic<SessionState> state_{SessionState::connecting};
+  std::atomic<std::uint64_t> connection_{0};
   std::atomic<std::chrono::milliseconds> timeout_;
   mutable std::mutex credentials_mutex_;
   SessionCredentials credentials_;

@@ -47,6 +47,8 @@ void start_watch_wait(std::shared_ptr<WatchCore> watch, Handler<WatchEvent> hand
       serial, [watch = std::move(watch), handler = std::move(handler)]() mutable { watch->wait(std::move(handler)); });
 }
 
+bool is_set(const WatchCore& watch) noexcept { return !watch.done(); }
+
 void abandon(const std::shared_ptr<WatchCore>& watch) noexcept {
   if (!watch || watch->done() || watch->session().runtime().in_forked_child()) return;
   asio::dispatch(watch->session().runtime().serial(), [watch] { watch->give_up(); });

@@ -68,7 +68,7 @@ void HeldLock::on_link(SessionState state) {
 
 void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) {
   local_waiter_ = std::move(local_waiter);
-  if (local_waiter_) local_waiter_->grant();
+  if (local_waiter_) local_waiter_->grant(weak_from_this());
 }
 
 void HeldLock::ask_handoff() {
@@ -117,10 +117,8 @@ Awaitable<error_code> HeldLock::remove_guaranteed(std::shared_ptr<HeldLock> self
 }
 
 void HeldLock::on_removed(error_code outcome) {
-  if (local_waiter_) local_waiter_->on_removed(fact_of(outcome));
-  const bool was_gone =
-      outcome == Error::no_node || (local_waiter_ && local_waiter_->told_fact() == NodeFact::unproven);
-  if (was_gone && !lost_.exchange(true)) node_deleted_ = true;
+  if (outcome == Error::no_node && !lost_.exchange(true)) node_deleted_ = true;
+  if (const auto late_node = std::exchange(late_node_, nullptr)) remove_late_node(session_, *late_node);
   conclude();
 }
 

@@ -8,6 +8,7 @@
 #include "reentry_count.hpp"
 
 #include <zklock/recipe_kit/async_event.hpp>
+#include <zklock/recipe_kit/protected_path.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/recipes/locks/lease.hpp>
 #include <zklock/recipes/locks/owner.hpp>
@@ -25,7 +26,7 @@ namespace zklock::detail {
 /// The lease's node, and how many times its owner has entered the lock by it.
 ///
 /// Threads: the functions marked so, any; the others on the session's executor.
-class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseListener {
+class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseListener, public NodeHolder {
  public:
   using Entered = ReentryCount::Entered;
 
@@ -65,6 +66,8 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   void keep(PathShare share) noexcept { share_ = std::move(share); }
   /// Sets the local waiter that belongs to this lock's node.
   void set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter);
+  /// A leader may make a second node of the attempt late: it is looked for when this one is deleted. Null: none.
+  void expect_late_node(std::shared_ptr<const ProtectedPath> late_node) noexcept { late_node_ = std::move(late_node); }
   /// This reader's node has the queue position of that writer. It was created later than the nodes of waiting writers,
   /// but comes before them, and so has the writer's token.
   void take_token_of(const HeldLock& writer) noexcept { token_ = writer.token_; }
@@ -84,6 +87,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
  private:
   void on_lapse() override;
   void on_link(SessionState state) override;
+  void on_node_deleted() override { lose(); }
   void on_removed(error_code outcome);
   /// Logs once that the grant has ended, as lost or as released.
   void conclude() noexcept;
@@ -107,6 +111,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   Clock::time_point granted_at_ = Clock::now();
   std::optional<SessionRenewal> renewal_;
   std::shared_ptr<LocalWaiter> local_waiter_;
+  std::shared_ptr<const ProtectedPath> late_node_;
   ReentryCount count_;  // the authoritative count
   mutable std::atomic<bool> lost_{false};
   std::atomic<bool> node_deleted_{false};

@@ -98,6 +98,7 @@ Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, Lo
   auto held_lock = HeldLock::make(core, owner, kind, std::move(granted->session), std::move(granted->node), *told);
   held_lock->keep(std::move(share));
   held_lock->set_local_waiter(std::move(granted->local_waiter));
+  held_lock->expect_late_node(std::move(granted->late_node));
   if (writer) held_lock->take_token_of(*writer);
   core->add(held_lock);
   told->granted(*held_lock);

@@ -9,12 +9,24 @@
 
 namespace zklock::detail {
 
+namespace {
+
+/// The watches on the directories of the client's locks.
+std::shared_ptr<DirectoryWatches> directory_watches(const ClientHandle& client) {
+  const std::size_t max_bytes = client.config().max_buffer / 8;  // all watches of a session may have half of it
+  return client.shared_state().find_or_make<DirectoryWatches>(
+      {}, [max_bytes] { return std::make_shared<DirectoryWatches>(max_bytes); });
+}
+
+}  // namespace
+
 std::shared_ptr<LockCore> LockCore::of(const ClientHandle& client, const std::string& path, LockNaming naming) {
   return client.shared_state().find_or_make<LockCore>(shared_state_key(client, path, naming),
                                                       [&] { return std::make_shared<LockCore>(client, path, naming); });
 }
 
 Result<PathShare> LockCore::use_as(LockKind kind) {
+  if (!local_queue_->may_watch()) local_queue_->watch_among(directory_watches(client()));
   if (naming() == LockNaming::kazoo) return PathShare{};
   if (!use_)
     use_ = client().shared_state().find_or_make<PathUse>(client().server_path(path()),

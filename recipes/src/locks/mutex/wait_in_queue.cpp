@@ -42,10 +42,11 @@ Awaitable<error_code> recover(Session session, const LockCore& core, QueueNode& 
 
 }  // namespace
 
-Awaitable<Result<Children>> enqueue(Session session, const LockCore& core, QueueNode& queue_node) {
+Awaitable<Result<Children>> enqueue(Session session, const LockCore& core, QueueNode& queue_node, EnqueueBy how) {
   const std::string& directory = core.path();
   for (int rounds_left = max_rounds;;) {
     queue_node.request();
+    if (how == EnqueueBy::watch_and_list) core.local_queue()->watch(session, directory);
     auto [list_error, listed] = co_await session.async_get_children(directory, use_tuple);
     if (queue_node.is_enqueued() && !list_error) co_return std::move(listed.names);
     if (!queue_node.is_enqueued())
@@ -56,51 +57,47 @@ Awaitable<Result<Children>> enqueue(Session session, const LockCore& core, Queue
 
 namespace {
 
-/// What is known of the queue once this attempt's node is in it: the local waiter directly ahead, or else the whole
-/// list.
+/// What is known of the queue once this attempt's node is in it.
 struct Enqueued {
-  std::shared_ptr<LocalWaiter> ahead{};
-  Children children{};
+  Place place = Place::unknown;          ///< as the node's number tells it
+  std::shared_ptr<LocalWaiter> ahead{};  ///< the local waiter to wait for, which has no other predecessors than its own
+  Children children{};                   ///< the list of the queue, if the number tells nothing
 };
 
-/// The local waiter for which the new node has to wait; the node has no other predecessors than those of that waiter.
-/// Null: list the queue.
-///
 /// A reader does not wait for a reader, but for the writer for which that reader waits.
-std::shared_ptr<LocalWaiter> local_predecessor(const LockCore& core, const Session& session, LockKind kind,
-                                               const QueueNode& queue_node) {
-  const LocalQueue& local_queue = *core.local_queue();
-  const auto own = queue_node.sequence();
-  auto ahead = own ? local_queue.right_ahead(session, kind, *own, queue_node.asked_for()) : nullptr;
-  if (ahead && kind == LockKind::read && ahead->kind() == LockKind::read) ahead = ahead->waits_for();
-  return ahead;
+Enqueued place_by_number(const QueueNode& queue_node, LockKind kind) {
+  const auto& [node, is_proven] = queue_node.right_ahead();
+  if (!is_proven) return {};
+  const Place place = place_behind(node->seen_since(queue_node.asked_for()), kind);
+  if (place == Place::behind) return {place, node};
+  if (place == Place::behind_its_writer) return {place, node->waits_for()};
+  return {place};
 }
 
-/// As enqueue; but if the last node in the queue is the client's own, or soon will be, that node is probably directly
-/// ahead, and then nothing is listed.
-Awaitable<Result<Enqueued>> enqueue_behind_local(Session session, LockRequest request, QueueNode& queue_node) {
-  const std::string& directory = request.core.path();
-  const LocalQueue& local_queue = *request.core.local_queue();
-  Enqueued enqueued_behind;
-  if (request.try_once || !local_queue.leads(session, request.kind)) {
-    auto children = co_await enqueue(session, request.core, queue_node);
+/// Creates the node, and finds its place: by its number alone, if that is likely to tell.
+Awaitable<Result<Enqueued>> find_place(Session session, LockRequest request, QueueNode& queue_node) {
+  const LockCore& core = request.core;
+  const EnqueueBy how = core.local_queue()->how_to_enqueue(session, request.kind);
+  Enqueued enqueued;
+  if (how != EnqueueBy::number) {
+    auto children = co_await enqueue(session, core, queue_node, how);
     if (!children) co_return children.error();
-    enqueued_behind.children = std::move(*children);
-    co_return std::move(enqueued_behind);
+    enqueued.children = std::move(*children);
+    co_return std::move(enqueued);
   }
   for (int rounds_left = max_rounds; !queue_node.is_enqueued();) {
     queue_node.request();
     if (!co_await queue_node.answered()) {
-      enqueued_behind.ahead = local_predecessor(request.core, session, request.kind, queue_node);
-      if (enqueued_behind.ahead) co_return std::move(enqueued_behind);
-    } else if (const error_code error = co_await recover(session, request.core, queue_node, rounds_left)) {
+      enqueued = place_by_number(queue_node, request.kind);
+      if (enqueued.place != Place::unknown) co_return std::move(enqueued);
+    } else if (const error_code error = co_await recover(session, core, queue_node, rounds_left)) {
       co_return error;
     }
   }
-  auto children = co_await list_children(session, directory);
+  auto children = co_await list_children(session, core.path());
   if (!children) co_return children.error();
-  enqueued_behind.children = std::move(*children);
-  co_return std::move(enqueued_behind);
+  enqueued.children = std::move(*children);
+  co_return std::move(enqueued);
 }
 
 enum class Wakeup { confirmed, hint };
@@ -158,52 +155,40 @@ Awaitable<Result<Wakeup>> wait_turn(Session session, const LockCore& core, const
 
 /// Whether the node ahead is the client's own, and was given up while this node was requested: one try waits for its
 /// delete.
-bool is_leaving(const LockCore& core, const Session& session, LockKind kind, const QueueNode& queue_node,
-                std::string_view predecessor) {
-  const auto own = queue_node.sequence();
-  const auto ahead = own ? core.local_queue()->right_ahead(session, kind, *own, queue_node.asked_for()) : nullptr;
-  return ahead && ahead->has_left() && node_name(ahead->path()) == predecessor;
+bool is_leaving(const QueueNode& queue_node, std::string_view predecessor) {
+  const auto& ahead = queue_node.right_ahead().node;
+  return ahead && ahead->has_left_since(queue_node.asked_for()) && node_name(ahead->path()) == predecessor;
 }
 
-/// One attempt, on one session: if that session ends, the attempt fails with it.
-Awaitable<Result<Granted>> attempt(Session session, LockRequest request) {
+/// Waits until the node is first, beginning with what is known of its place.
+Awaitable<error_code> wait_until_first(Session session, LockRequest request, const QueueNode& queue_node,
+                                       Enqueued enqueued, Granted& granted) {
   const LockCore& core = request.core;
-  const NodeTraits& traits = request.node;
-  QueueNode queue_node{session, core.path(), core.marker(request.kind), traits.data, {}, traits.prefix};
-  queue_node.join_local_queue(core.local_queue(), request.kind);
-  auto enqueued_behind = co_await enqueue_behind_local(session, request, queue_node);
-  // This node is gone with the directory: the directory was empty, and reaped.
-  if (!enqueued_behind && enqueued_behind.error() == Error::no_node && !queue_node.error())
-    co_return make_error_code(LockError::lock_lost);
-  if (!enqueued_behind) co_return enqueued_behind.error();
-  if (const error_code error = check_sequence(queue_node.sequence())) co_return error;
-  request.told.enqueued(session, queue_node.node().path);
-  Granted granted{session, queue_node.node(), queue_node.local_waiter()};
-  for (auto [ahead, children] = std::move(*enqueued_behind);;) {
+  for (auto& [place, ahead, children] = enqueued;;) {
     QueuePosition position;
     if (granted.local_waiter) granted.local_waiter->forget_told();
     if (!ahead) {
+      queue_node.on_listed(children);
       position = find_position(children, queue_node.name(), request.kind, core.naming());
       if (!position.of_other_kind.empty()) warn_of_other_kind(core, request.kind, session, position.of_other_kind);
       if (position.verdict == QueuePosition::Verdict::missing) co_return make_error_code(LockError::lock_lost);
       if (position.verdict == QueuePosition::Verdict::first) {
-        granted.stepped_back = traits.steps_back && traits.steps_back(children, queue_node.name());
-        if (!granted.stepped_back) break;
-        if (request.try_once) co_return make_error_code(Error::timed_out);
-        co_return std::move(granted);
+        granted.stepped_back = request.node.steps_back && request.node.steps_back(children, queue_node.name());
+        if (granted.stepped_back && request.try_once) co_return make_error_code(Error::timed_out);
+        break;
       }
-      if (request.try_once && !is_leaving(core, session, request.kind, queue_node, position.predecessor))
-        co_return make_error_code(Error::timed_out);
       ahead = core.local_queue()->find(session, request.kind, position.predecessor_sequence, position.predecessor);
     }
-    const bool left_meanwhile = ahead && ahead->has_left();  // while this node was being created
+    const std::string_view predecessor = ahead ? node_name(ahead->path()) : std::string_view{position.predecessor};
+    if (request.try_once && !is_leaving(queue_node, predecessor)) {
+      core.local_queue()->last_try().failed_behind(predecessor);
+      co_return make_error_code(Error::timed_out);
+    }
     request.told.waits(session, queue_node.node().path, ahead ? ahead->path() : position.predecessor);
     const auto woken = co_await wait_turn(session, core, position, request.kind, ahead, granted.local_waiter);
     if (!woken) co_return woken.error();
-    if (*woken == Wakeup::confirmed && !traits.steps_back) {
+    if (*woken == Wakeup::confirmed && !request.node.steps_back) {
       granted.verifier = ahead ? Granted::Verifier::handoff : Granted::Verifier::server;
-      // Where the list does not tell, `ahead` had the lock: its lease tells what its delete finds.
-      if (left_meanwhile) ahead->add_pending_successor(granted.local_waiter);
       break;
     }
     ahead.reset();
@@ -213,7 +198,51 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request) {
     if (!listed) co_return listed.error();
     children = std::move(*listed);
   }
+  co_return error_code{};
+}
+
+/// The last try has failed, so this one will, too, unless a list shows otherwise. (A node of the client that is being
+/// made may be one that is about to leave.)
+bool is_likely_to_fail(LockRequest request) {
+  LocalQueue& local_queue = *request.core.local_queue();
+  return request.try_once && local_queue.last_try().has_failed() && !local_queue.is_asked();
+}
+
+Awaitable<error_code> look_before_try(Session session, LockRequest request) {
+  LocalQueue& local_queue = *request.core.local_queue();
+  const auto children = co_await list_children(session, request.core.path());
+  if (!children) co_return children.error() == Error::no_node ? error_code{} : children.error();
+  local_queue.late_nodes().on_listed(session, *children);
+  const std::string ahead = find_last_blocking(*children, request.kind, request.core.naming());
+  if (!local_queue.last_try().fails_behind(ahead) || local_queue.has_left(ahead)) co_return error_code{};
+  local_queue.last_try().failed_behind(ahead);
+  co_return make_error_code(Error::timed_out);
+}
+
+/// One attempt, on one session: if that session ends, the attempt fails with it.
+Awaitable<Result<Granted>> attempt(Session session, LockRequest request) {
+  if (is_likely_to_fail(request))
+    if (const error_code error = co_await look_before_try(session, request)) co_return error;
+  const LockCore& core = request.core;
+  const NodeTraits& traits = request.node;
+  QueueNode queue_node{session, core.path(), core.marker(request.kind), traits.data, {}, traits.prefix};
+  queue_node.join_local_queue(core.local_queue(), request.kind);
+  auto enqueued = co_await find_place(session, request, queue_node);
+  // This node is gone with the directory: the directory was empty, and reaped.
+  if (!enqueued && enqueued.error() == Error::no_node && !queue_node.error())
+    co_return make_error_code(LockError::lock_lost);
+  if (!enqueued) co_return enqueued.error();
+  if (const error_code error = check_sequence(queue_node.sequence())) co_return error;
+  request.told.enqueued(session, queue_node.node().path);
+  Granted granted{session, queue_node.node(), queue_node.local_waiter(), queue_node.late_node()};
+  if (enqueued->place != Place::first) {
+    auto waiting = wait_until_first(session, request, queue_node, std::move(*enqueued), granted);
+    if (const error_code error = co_await std::move(waiting)) co_return error;
+    if (granted.stepped_back) co_return std::move(granted);
+  }
   if (const error_code dead = co_await prove_alive(session)) co_return dead;
+  if (granted.local_waiter && granted.local_waiter->is_deleted()) co_return make_error_code(LockError::lock_lost);
+  core.local_queue()->last_try().succeeded();
   queue_node.detach();
   co_return std::move(granted);
 }

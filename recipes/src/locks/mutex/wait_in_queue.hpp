@@ -29,8 +29,10 @@ struct NodeTraits {
       : data{std::move(text)}, prefix{std::move(mark)}, steps_back{decide} {}
 
   std::string data;
-  std::string prefix;      ///< of the marker in the node's name
-  StepsBack steps_back{};  ///< null: it never does. If set, each grant rests on a list that was made for it
+  std::string prefix;  ///< of the marker in the node's name
+  /// Null: it never does. If set, each grant rests on a list that was made for it, or on the node's number, by which it
+  /// is the only one in the queue.
+  StepsBack steps_back{};
 };
 
 /// The lock to wait for.
@@ -50,6 +52,7 @@ struct Granted {
   Session session{};
   CreateResult node{};
   std::shared_ptr<LocalWaiter> local_waiter{};
+  std::shared_ptr<const ProtectedPath> late_node{};  ///< as QueueNode::late_node()
   Verifier verifier = Verifier::none_needed;
   bool stepped_back = false;  ///< not granted: it was first, and went back to the end of the queue
 };
@@ -59,7 +62,8 @@ struct Granted {
 ///
 /// The list may be old if the server is behind others, but is never older than the attempt's node, since the reply to
 /// its create is there: the list has all nodes ahead, and perhaps some that are gone by now.
-[[nodiscard]] Awaitable<Result<Children>> enqueue(Session session, const detail::LockCore& core, QueueNode& queue_node);
+[[nodiscard]] Awaitable<Result<Children>> enqueue(Session session, const detail::LockCore& core, QueueNode& queue_node,
+                                                  EnqueueBy how = EnqueueBy::list);
 
 /// Whether, after this error of an attempt, a new attempt at the end of the queue may succeed.
 [[nodiscard]] bool may_start_over(error_code error);

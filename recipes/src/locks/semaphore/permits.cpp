@@ -80,7 +80,11 @@ Awaitable<Result<Children>> enqueue(Session session, const std::string& director
   }
 }
 
-using PermitNodes = std::vector<CreateResult>;
+struct PermitNode {
+  CreateResult node;
+  std::shared_ptr<const ProtectedPath> late_node;
+};
+using PermitNodes = std::vector<PermitNode>;
 
 /// One attempt, on the session of the mutex: if that session ends, the attempt fails with it. The mutex is released
 /// once the attempt's nodes are permits, or certainly gone.
@@ -103,7 +107,10 @@ Awaitable<Result<PermitNodes>> attempt(Session session, PermitRequest request, s
     const auto permits = co_await read_count(session, semaphore.count());
     if (!permits) co_return permits.error();
     Children own;
-    for (const QueueNode& queue_node : queue_nodes) own.push_back(queue_node.name());
+    for (const QueueNode& queue_node : queue_nodes) {
+      queue_node.on_listed(*children);
+      own.push_back(queue_node.name());
+    }
 
     const Admission admission = admit(*children, own, *permits);
     if (admission == Admission::missing) co_return make_error_code(LockError::lock_lost);
@@ -119,7 +126,7 @@ Awaitable<Result<PermitNodes>> attempt(Session session, PermitRequest request, s
   }
   if (const error_code dead = co_await prove_alive(session)) co_return dead;
   PermitNodes granted;
-  for (QueueNode& queue_node : queue_nodes) granted.push_back(queue_node.detach());
+  for (QueueNode& queue_node : queue_nodes) granted.push_back({queue_node.detach(), queue_node.late_node()});
   co_return std::move(granted);
 }
 
@@ -130,9 +137,10 @@ bool is_valid(std::int32_t quantity, const PermitCount& count) {
 std::vector<Lease> to_leases(const SemaphoreCore& semaphore, const Session& session, PermitNodes granted,
                              LockAttempt& told) {
   std::vector<Lease> leases;
-  for (CreateResult& node : granted) {
+  for (auto& [node, late_node] : granted) {
     auto held_lock =
         HeldLock::make(semaphore.leases(), Owner::make(), LockKind::permit, session, std::move(node), told);
+    held_lock->expect_late_node(std::move(late_node));
     semaphore.leases()->add(held_lock);
     told.granted(*held_lock);
     leases.emplace_back(std::make_shared<LeaseShare>(std::move(held_lock)));
