@@ -61,9 +61,13 @@ Awaitable<Result<Done>> GroupView::wait_for(std::shared_ptr<GroupView> self, std
 Item GroupView::item_of(const std::string& name) const { return {Aspect::data, join_path(path(), name)}; }
 
 void GroupView::on_children(const std::string&, ChildrenResult children) {
-  names_ = {children.names.begin(), children.names.end()};
-  for (auto each = read_.begin(); each != read_.end();)
-    each = names_.contains(each->first) ? std::next(each) : read_.erase(each);
+  std::set<std::string> names{children.names.begin(), children.names.end()};
+  for (const std::string& name : names_) {
+    if (names.contains(name)) continue;
+    follow_->drop(item_of(name));
+    read_.erase(name);
+  }
+  names_ = std::move(names);
   for (const std::string& name : names_) {
     follow_->add(item_of(name));
     follow_->release(item_of(name));
@@ -87,6 +91,7 @@ void GroupView::on_absent(const Item& item) {
     read_.erase(std::string{node_name(item.path)});
     return;
   }
+  for (const std::string& name : names_) follow_->drop(item_of(name));
   names_.clear();
   read_.clear();
   show();

@@ -82,6 +82,12 @@ asio::awaitable<void> look_on(Simulation& simulation, std::shared_ptr<Past> past
   if (error == Error::timed_out && simulation.woke() < began && !ids_now(simulation).empty())
     simulation.fail("a member is not seen for a minute");
   co_await test::pause(2s);
+  const Clock::time_point later = Clock::now();
+  auto settling = simulation.operation<>("r", {.name = "wait_for"},
+                                         [&](auto token) { group.async_wait_for(0, 60s, std::move(token)); });
+  const auto [unsettled] = co_await std::move(settling);
+  if (unsettled == Error::timed_out && simulation.woke() < later)
+    simulation.fail("the members are not live for a minute");
 }
 
 void members_come_and_go(Simulation& simulation) {
@@ -99,7 +105,7 @@ void members_come_and_go(Simulation& simulation) {
 }  // namespace
 
 TEST_CASE("the members of a group are shown as they all were at one moment, whatever fails") {
-  test::check_exploration(members_come_and_go, 200);
+  test::check_exploration(members_come_and_go, 100);
 }
 
 TEST_CASE("a group whose members an operator deletes is shown as it is") {
