@@ -27,8 +27,8 @@ enum class NodeOwner {
   foreign_session
 };
 
-/// Tells by Stat::ephemeral_owner, never by the node's data. The servers say 0 also for containers and TTL nodes (3.8.0:
-/// DataNode.copyStat).
+/// Tells by Stat::ephemeral_owner, never by the node's data. The servers say 0 also for containers and TTL nodes
+/// (DataNode.copyStat, 3.8.0).
 [[nodiscard]] NodeOwner owner_of(std::int64_t ephemeral_owner, std::int64_t this_session, const OwnSessions& earlier);
 
 /// What is known of the path.

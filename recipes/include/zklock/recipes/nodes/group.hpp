@@ -59,8 +59,8 @@ void start_next_change(std::shared_ptr<GroupChangeQueue> queue, Handler<GroupCha
 }  // namespace detail
 
 /// A stream of a group's changes. It begins with `joined` of each member there is. What is promised is the sum: a
-/// reader that applies all changes has the members. A slow reader gets fewer changes, of which each tells the difference
-/// to what it has read; a member that came and went meanwhile is not told, one that left and joined again is told as
+/// reader that applies all changes has the members. A slow reader gets fewer changes, of which each tells the
+/// difference to what it has read; a member that came and went meanwhile is not told, one that left and joined again is told as
 /// that. The stream ends (Error::closing) with the group's object or its client.
 ///
 /// Threads: one at a time; any thread.

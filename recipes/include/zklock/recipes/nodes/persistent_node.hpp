@@ -149,8 +149,8 @@ std::shared_ptr<Keeper> start_keeper(const ClientHandle& client, std::string pat
                                      PersistentNodeOptions options);
 }
 
-/// Keeps a node. It is created when the object is constructed, created again when another client deletes it, and created
-/// again on each new session; when the object is closed or destroyed, it is deleted, in the background if need be.
+/// Keeps a node. It is created when the object is constructed, created again when another client deletes it, and
+/// created again on each new session; when the object is closed or destroyed, it is deleted, in the background if need be.
 /// Curator's PersistentNode and PersistentEphemeralNode.
 ///
 /// Of an ephemeral node there is at no time more than one, and the session that owns it is the client's own. If the
