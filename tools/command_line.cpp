@@ -1,5 +1,6 @@
 #include "command_line.hpp"
 
+#include "command_line_parts.hpp"
 #include "duration.hpp"
 #include "failure.hpp"
 #include "help.hpp"
@@ -26,35 +27,12 @@ class HelpFormatter : public CLI::Formatter {
     if (app->get_name() == "revoke") return "Usage: zklock revoke PATH [OPTIONS]\n";
     if (app->get_name() == "doctor") return "Usage: zklock doctor PATH... [OPTIONS]\n";
     if (app->get_name() == "dashboard") return "Usage: zklock dashboard [OPTIONS]\n";
+    if (app->get_name() == "tree") return "Usage: zklock tree PATH [OPTIONS]\n";
+    if (app->get_name() == "watch") return "Usage: zklock watch PATH [OPTIONS]\n";
     if (app->get_name() == "top") return "Usage: zklock top PATH [OPTIONS]\n";
     return CLI::Formatter::make_usage(app, std::move(name));
   }
 };
-
-void add_duration(CLI::App& app, const std::string& name, std::function<void(milliseconds)> set,
-                  const std::string& help) {
-  const auto parse = [name, set = std::move(set)](const std::string& text) {
-    try {
-      set(parse_duration(text));
-    } catch (const std::invalid_argument& error) {
-      throw CLI::ValidationError{name, error.what()};
-    }
-  };
-  app.add_option_function<std::string>(name, parse, help)->type_name("DURATION");
-}
-
-void add_where(CLI::App& app, Where& where) {
-  app.add_option("-c,--connect", where.connect,
-                 "The ZooKeeper servers, \"zk1:2181,zk2:2181/app\"; else $ZKLOCK_CONNECT")
-      ->type_name("STRING");
-  app.add_option("--auth", where.auth,
-                 "Credentials for the servers, \"digest:alice:secret\"; several: say it again. "
-                 "Others of the machine see them: put them into $ZKLOCK_AUTH, or a file")
-      ->type_name("SCHEME:ID")
-      ->allow_extra_args(false);
-  app.add_option("--auth-file", where.auth_file, "A file with credentials, SCHEME:ID, a line each")->type_name("FILE");
-  app.add_flag("-v,--verbose", where.verbose, "Log to stderr what happens on the way");
-}
 
 /// The options for the kind of lock; without one of them it is the mutex.
 void add_modes(CLI::App& run, RunOptions& options) {
@@ -213,7 +191,7 @@ void check_usage(const CLI::App& app, const RunOptions& run, bool has_command) {
 }
 
 std::string known_words() {
-  return has_top ? "run, ls, revoke, doctor, dashboard, top or server" : "run, ls, revoke, doctor, dashboard or server";
+  return std::string{"run, ls, revoke, doctor, dashboard, "} + (has_top ? "top, " : "") + "tree, watch or server";
 }
 
 void check_subcommand(const CLI::App& app, std::span<char*> words) {
@@ -257,6 +235,10 @@ std::variant<Options, Done> parse_command_line(int argc, char** argv) {
   const auto* dashboard_app = add_dashboard(app, dashboard);
   TopOptions top;
   const CLI::App* top_app = has_top ? add_top(app, top) : nullptr;
+  TreeOptions tree;
+  const auto* tree_app = add_tree(app, tree);
+  WatchOptions watch;
+  const auto* watch_app = add_watch(app, watch);
   ServerOptions server;
   add_server(app, server);
   try {
@@ -273,6 +255,8 @@ std::variant<Options, Done> parse_command_line(int argc, char** argv) {
   if (doctor_app->parsed()) return Options{std::move(doctor)};
   if (dashboard_app->parsed()) return Options{std::move(dashboard)};
   if (top_app != nullptr && top_app->parsed()) return Options{std::move(top)};
+  if (tree_app->parsed()) return Options{std::move(tree)};
+  if (watch_app->parsed()) return Options{std::move(watch)};
   return Options{server};
 }
 

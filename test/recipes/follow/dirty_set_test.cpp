@@ -130,7 +130,7 @@ TEST_CASE_METHOD(Fixture, "the answer for an item that was dropped counts for no
 }
 
 TEST_CASE_METHOD(Fixture,
-                 "what is unfinished at a moment is owed until it was read or dropped; later changes are not") {
+                 "what is unfinished at a moment is owed until it was read or dropped, and later changes are not") {
   know(a);
   know(b);
   dirty.mark(a);
