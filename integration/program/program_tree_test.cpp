@@ -60,7 +60,8 @@ TEST_CASE_METHOD(Fixture, "zklock watch prints what is there, then each change, 
   CHECK(program.wait() == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "zklock watch without --recursive shows a node and its children; --json is a line for each") {
+TEST_CASE_METHOD(Fixture,
+                 "zklock watch without --recursive shows a node and its children, and --json is a line for each") {
   Program program{{"watch", path, "--json"}, {environment}};
   CHECK(line_of(program, "{\"type\":\"created\",\"path\":\"" + path + "/config\"").find("\"version\":0") !=
         std::string::npos);
