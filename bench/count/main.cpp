@@ -11,7 +11,9 @@
 
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <stdexcept>
+#include <string>
 
 namespace {
 
@@ -31,6 +33,7 @@ bool count_all(const std::string& program, const std::string& bounds_file) {
   // The server grants the clients' session timeout, and removes no directory between two locks.
   const zklock::testing::TestServer server{{.tick = 2s, .container_check = 1h}};
   Bounds bounds{bounds_file};
+  std::map<std::string, double> allocations;
   for (const Workload& each : workloads()) {
     Counters before;
     Counters used;
@@ -50,12 +53,13 @@ bool count_all(const std::string& program, const std::string& bounds_file) {
     bounds.judge(each.name, "requests", per_lock(packets));
     bounds.judge(each.name, "flights", per_lock(used.flights));
     bounds.judge(each.name, "wake-ups", per_lock(used.wake_ups));
-    bounds.judge(each.name, "allocations", per_lock(used.allocations));
+    bounds.judge(each.name, "allocations", allocations[each.name] = per_lock(used.allocations));
     if (!each.for_callgrind) continue;
     if (const auto instructions =
             count_instructions(program, each.name, server.connect_string(), locks_for_instructions))
       bounds.judge(each.name, instructions_metric, static_cast<double>(*instructions) / locks_for_instructions);
   }
+  bounds.judge("observed", "more-allocations", allocations.at("observed") - allocations.at("release-awaited"));
   return bounds.all_kept();
 }
 

@@ -9,7 +9,8 @@ COLUMNS = [("locks_per_s", "locks/s", 0), ("p50_us", "p50 us", 0), ("p99_us", "p
 
 
 def summary(values):
-    return {"median": statistics.median(values), "min": min(values), "max": max(values)}
+    lower, median, upper = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
+    return {"median": median, "min": min(values), "max": max(values), "lower_quartile": lower, "upper_quartile": upper}
 
 
 def best_curator(rounds):

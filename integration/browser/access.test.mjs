@@ -1,16 +1,24 @@
 // What the page may do, and what other pages may not.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { openPage, row, run, startDashboard, startNodes, startServer } from "./stage.mjs";
+import { openPage, row, run, says, startDashboard, startNodes, startServer, took } from "./stage.mjs";
 
 const directory = mkdtempSync(join(tmpdir(), "zklock-browser-"));
 after(() => rmSync(directory, { recursive: true }));
 const token = "a-token-for-this-test-0123456789";
-let server, open, closed, nodes;
+let server, open, closed, nodes, slow;
+
+/** How long the dashboard waits for a request that does not come to its end. */
+const slowRequest = (url) => took(() => new Promise((done, fail) => {
+  const { hostname, port } = new URL(url);
+  connect(port, hostname, function () { this.write("GET / HTTP/1.1\r\n"); }).on("error", fail).on("close", done).resume();
+}));
 
 before(async () => {
   server = await startServer();
@@ -19,6 +27,7 @@ before(async () => {
   writeFileSync(join(directory, "token"), `${token}\n`);
   open = await startDashboard(server.connect);
   closed = await startDashboard(server.connect, "--allow-revoke", "--token-file", join(directory, "token"));
+  slow = slowRequest(open.url); // the tests go on meanwhile
 });
 
 /** A request with exactly these headers: fetch would set some by itself. */
@@ -49,9 +58,13 @@ test("a page of another host is refused on every path", async () => {
 
 test("every reply has the headers that keep other pages out, and none that lets them in", async () => {
   const page = await ask(open.url, "/");
-  assert.match(page.headers["content-security-policy"], /^default-src 'none'; script-src 'sha256-[^ ]+'; style-src 'sha256-[^ ]+'; connect-src 'self';.* frame-ancestors 'none'$/);
+  const hash = (element) => createHash("sha256").update(new RegExp(`<${element}>([^]*?)</${element}>`).exec(page.text)[1]).digest("base64");
+  assert.equal(page.headers["content-security-policy"], `default-src 'none'; script-src 'sha256-${hash("script")}'; ` +
+    `style-src 'sha256-${hash("style")}'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`);
+  assert.ok(Buffer.byteLength(page.text) <= 150_000, `the page has ${Buffer.byteLength(page.text)} bytes`);
   for (const path of ["/", "/api/stream", "/metrics", "/nothing"]) {
     const { headers } = await ask(open.url, path);
+    if (path !== "/") assert.equal(headers["content-security-policy"], "default-src 'none'; frame-ancestors 'none'", path);
     assert.equal(headers["x-content-type-options"], "nosniff", path);
     assert.equal(headers["referrer-policy"], "no-referrer", path);
     assert.equal(headers["cross-origin-resource-policy"], "same-origin", path);
@@ -118,19 +131,37 @@ test("the page asks a holder to release its lock, after it has asked once more, 
   await page.context().close();
 });
 
-test("a revocation names a lock's node below the base and its czxid, or does nothing", async () => {
+test("a revocation names a lock's node below the base and its czxid, or does nothing, and a record says so", async () => {
   const node = await nodes({ do: "node", path: "/locks/kept/lock-", data: "ann:1" });
   const outside = await nodes({ do: "node", path: "/elsewhere/lock-", data: "ann:1" });
+  const read = async () => [await nodes({ do: "read", path: node }), await nodes({ do: "read", path: outside })];
+  const before = await read();
+  const [{ czxid }, { czxid: outer }] = before;
   const revoke = async (url, body, headers = { ...own, ...bearer }) =>
     (await ask(url, "/api/revoke", { method: "POST", headers, body: JSON.stringify(body) })).status;
-  assert.equal(await revoke(open.url, { node, czxid: "1" }), 403); // it is read-only
-  assert.equal(await revoke(closed.url, { node, czxid: "1" }, own), 401);
-  assert.equal(await revoke(closed.url, { node, czxid: "1" }), 409);
-  assert.equal(await revoke(closed.url, { node: outside, czxid: "1" }), 403);
-  assert.equal(await revoke(closed.url, { node: "/locks/../elsewhere/lock-0000000000", czxid: "1" }), 403);
-  assert.equal(await revoke(closed.url, { node: "/locks/kept", czxid: "1" }), 403);
-  assert.equal(await revoke(closed.url, {}), 403);
+  assert.equal(await revoke(open.url, { node, czxid }), 403); // it is read-only
+  assert.equal(await revoke(closed.url, { node, czxid }, own), 401);
   assert.equal(await revoke(closed.url, []), 400);
+  // These have the token, so each has a record.
+  const refused = async (body, status, path, name) => {
+    assert.equal(await revoke(closed.url, body), status);
+    const record = JSON.parse(await closed.line());
+    assert.equal(record["event.action"], "lock.revoke");
+    assert.equal(record["event.outcome"], "failure");
+    assert.equal(record["log.level"], "warn");
+    assert.equal(record["zklock.asked_by"], "zklock dashboard");
+    assert.equal(record["zklock.lock.path"], path);
+    assert.equal(record["zklock.node"], name);
+  };
+  const name = "lock-0000000000";
+  await refused({ node, czxid: String(Number(czxid) + 1) }, 409, "/locks/kept", name);
+  await refused({ node: "/locks/kept/lock-0000000099", czxid }, 409, "/locks/kept", "lock-0000000099");
+  await refused({ node: outside, czxid: outer }, 403, "/elsewhere", name);
+  await refused({ node: `/locks/..${outside}`, czxid: outer }, 403, "/locks/../elsewhere", name);
+  await refused({ node: "/locks/kept", czxid }, 403, "/locks", "kept");
+  assert.equal(await revoke(closed.url, {}), 403);
+  assert.equal(JSON.parse(await closed.line())["event.outcome"], "failure");
+  assert.deepEqual(await read(), before); // the nodes, with their data and their versions
 });
 
 test("requests that are too large, too slow or too many are ended", async () => {
@@ -151,12 +182,16 @@ test("requests that are too large, too slow or too many are ended", async () => 
   for (const one of streams) one.destroy();
   assert.equal(outcomes.filter((status) => status === 200).length, 32);
   assert.equal(outcomes[32], 503);
+  const waited = await slow;
+  assert.ok(waited > 9_900 && waited < 15_000, `a request that did not come to its end was waited for ${waited} ms`);
 });
 
-test("elsewhere than on loopback there is a token, whether asked for or not", async () => {
+test("elsewhere than on loopback there is a token, whether asked for or not, and a warning that there is no TLS", async () => {
   const everywhere = await startDashboard(server.connect, "--listen", "0.0.0.0:0");
   assert.match(everywhere.url, /^http:\/\/0\.0\.0\.0:\d+\/#token=[0-9a-f]{64}$/);
+  await says(everywhere, /there is no TLS/);
   const may = await startDashboard(server.connect, "--allow-revoke");
   assert.match(may.url, /^http:\/\/127\.0\.0\.1:\d+\/#token=[0-9a-f]{64}$/);
   assert.doesNotMatch(open.url, /token/);
+  for (const one of [open, closed, may]) assert.doesNotMatch(one.said, /TLS/);
 });

@@ -5,11 +5,13 @@ Usage: nodes.py CONNECT
   {"do": "node", "path": "/locks/a/lock-", "data": "x:1"}  an ephemeral sequential node and its parents
   {"do": "lock", "path": "/locks/a"}                       acquires Kazoo's Lock, and keeps it
   {"do": "delete", "path": "/locks/a/lock-0000000000"}
+  {"do": "read", "path": "/locks/a/lock-0000000000"}       {"data": "x:1", "version": 0, "czxid": "17"}; null: no node
 """
 import json
 import sys
 
 from kazoo.client import KazooClient
+from kazoo.exceptions import NoNodeError
 
 client = KazooClient(hosts=sys.argv[1], timeout=10)
 client.start()
@@ -39,6 +41,12 @@ def perform(order):
         return locks[-1].acquire(timeout=10)
     if order["do"] == "delete":
         return client.delete(order["path"])
+    if order["do"] == "read":
+        try:
+            data, stat = client.get(order["path"])
+        except NoNodeError:
+            return None
+        return {"data": data.decode(), "version": stat.version, "czxid": str(stat.czxid)}
     raise ValueError(order["do"])
 
 

@@ -1,6 +1,8 @@
 // A server, a dashboard and a browser, for one test file.
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { after } from "node:test";
 import { chromium } from "playwright-core";
@@ -11,11 +13,13 @@ const limit = 20_000;
 const processes = new Set();
 after(() => { for (const one of processes) one.kill("SIGKILL"); });
 
-/** A child process, and the lines that it writes. */
+/** A child process, the lines that it writes, and what it says on stderr. */
 export function start(command, words) {
-  const child = spawn(command, words, { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(command, words, { stdio: ["pipe", "pipe", "pipe"] });
   processes.add(child);
   child.on("exit", () => processes.delete(child));
+  child.said = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => { child.said += text; process.stderr.write(text); });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   child.line = async () => {
     let timer;
@@ -25,6 +29,12 @@ export function start(command, words) {
     return value;
   };
   return child;
+}
+
+/** Waits until the process has said it on stderr. */
+export async function says(child, pattern) {
+  const deadline = AbortSignal.timeout(limit);
+  while (!pattern.test(child.said)) await once(child.stderr, "data", { signal: deadline });
 }
 
 export async function startServer() {
@@ -51,11 +61,20 @@ export async function startNodes(connect) {
   return nodes;
 }
 
+/** The session timeout of run(), and the server's tick, in milliseconds: a killed client's session ends within both. */
+export const timeout = 2_000, tick = 500;
+
 /** Holds the lock until it is killed; `zklock run` prints nothing of its own. */
 export const run = (connect, path, ...options) =>
-  start(program, ["run", path, "--connect", connect, "--session-timeout", "2s", ...options, "--", "sh", "-c", "echo held; sleep 300"]);
+  start(program, ["run", path, "--connect", connect, "--session-timeout", `${timeout}ms`, ...options, "--", "sh", "-c", "echo held; sleep 300"]);
 
 let browser = null;
+// The versions matter when something fails, and nobody asks otherwise.
+process.on("exit", (code) => {
+  if (code === 0) return;
+  const { version } = createRequire(import.meta.url)("playwright-core/package.json");
+  console.error(`with playwright-core ${version} and ${browser ? `chromium ${browser.version()}` : `no browser; it would be ${browserPath}`}`);
+});
 after(async () => { if (browser) await browser.close(); });
 export async function openPage(url, options = {}) {
   // As root there is no sandbox; the pages are the dashboard's own.

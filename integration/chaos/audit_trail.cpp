@@ -56,7 +56,8 @@ std::optional<AuditRecord> parse_audit(std::string_view line, int process) {
       .session = static_cast<std::int64_t>(std::strtoull(text_of(keys, "zklock.client.session").c_str(), nullptr, 16)),
       .token = number_of(keys, "zklock.fencing_token"),
       .dropped = number_of(keys, "zklock.dropped"),
-      .node = text_of(keys, "zklock.lock.path") + "/" + text_of(keys, "zklock.node")};
+      .node = text_of(keys, "zklock.lock.path") + "/" + text_of(keys, "zklock.node"),
+      .cause = text_of(keys, "error.type")};
 }
 
 std::vector<AuditRecord> read_audit(const std::filesystem::path& path, int process) {

@@ -23,6 +23,7 @@ struct AuditRecord {
   std::int64_t token = 0;
   std::int64_t dropped = 0;  ///< of the kind `dropped`: how many records are missing
   std::string node{};        ///< the path
+  std::string cause{};       ///< of a loss
 };
 
 /// Nothing when the text is not a line of an audit log; the last line of a killed process may be incomplete.

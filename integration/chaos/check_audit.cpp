@@ -1,4 +1,4 @@
-// I17: the audit logs, compared with the servers' log and with what the users say.
+// I17: the audit logs, compared with the servers' log, with the metrics and with what the users say.
 #include "judge.hpp"
 
 #include <algorithm>
@@ -111,6 +111,7 @@ class AuditCheck {
   void check_end(const Trail& trail, const std::vector<AuditRecord>& ends) {
     const AuditRecord& end = ends.front();
     if (ends.size() > 1) add("the end of a grant was recorded " + std::to_string(ends.size()) + " times", end);
+    if (const auto node = nodes_.find(end.node); node != nodes_.end()) check_by_servers(end, *node->second);
     const auto grants = trail.grants.find(end.node);
     if (grants == trail.grants.end()) {
       if (trail.dropped == 0) add("an end was recorded, and no grant", end);
@@ -119,6 +120,47 @@ class AuditCheck {
     const AuditRecord& grant = grants->second.front();
     if (grant.token != end.token || grant.attempt != end.attempt || grant.sequence > end.sequence)
       add("an end was recorded that does not fit its grant", end);
+  }
+
+  /// What the servers' log says of it.
+  void check_by_servers(const AuditRecord& end, const Node& node) {
+    if (end.kind == Kind::released && !is_released(end, node))
+      add(node.end == Node::End::none ? "a release was recorded of a node that the servers still have"
+                                      : "a release was recorded of a node that another has deleted",
+          end);
+    if (end.kind == Kind::lost && !is_lost(end, node))
+      add("a loss was recorded of a lock that no client could take yet", end);
+  }
+
+  /// If the reply to the delete was lost with the link, it is unknown whose delete it was. A release that waits for a
+  /// link may be recorded before it is carried out.
+  [[nodiscard]] bool is_released(const AuditRecord& end, const Node& node) const {
+    if (node.end != Node::End::by_another) return node.end != Node::End::none;
+    const auto hold = evidence_.holds.find(node.created);
+    const bool is_known = hold != evidence_.holds.end() && hold->second.left_at != 0;
+    const std::int64_t from =
+        is_known ? hold->second.left_at : node.removed_at - evidence_.bounds.troubled_handoff.count();
+    return node.removed_at > end.at || evidence_.lost_link(end.process, {from, end.at});
+  }
+
+  /// The session or the node has ended by then; or the client had a reason to fear it.
+  [[nodiscard]] bool is_lost(const AuditRecord& end, const Node& node) const {
+    const bool was_taken = node.end == Node::End::with_session || node.end == Node::End::by_another;
+    if (was_taken && node.removed_at <= end.at + evidence_.bounds.clocks.count()) return true;
+    if (end.cause == "closed") return node.end == Node::End::with_session;
+    if (end.cause == "node_deleted") return had_void_handoff(end, node);
+    const Interval before{end.at - evidence_.bounds.session_timeout.count(), end.at};
+    return !evidence_.is_quiet(before, end.process) || evidence_.lost_link(end.process, before) ||
+           evidence_.lateness(before) > evidence_.bounds.tolerance;
+  }
+
+  /// Whether an earlier node of its client there was deleted by another: its lock was handed off all the same.
+  [[nodiscard]] bool had_void_handoff(const AuditRecord& end, const Node& node) const {
+    return std::ranges::any_of(evidence_.history.nodes(), [&](const auto& each) {
+      const Node& other = each.second;
+      return other.session == node.session && other.line == node.line && other.created != node.created &&
+             other.end == Node::End::by_another && other.removed_at <= end.at;
+    });
   }
 
   /// What the user says of it.

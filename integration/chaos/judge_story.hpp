@@ -89,7 +89,8 @@ class Story {
     return *this;
   }
   /// A line of a process's audit log.
-  Story& audit(double at, AuditRecord::Kind kind, int process, std::int64_t token, const std::string& name) {
+  Story& audit(double at, AuditRecord::Kind kind, int process, std::int64_t token, const std::string& name,
+               const std::string& cause = {}) {
     evidence.audit.push_back({.kind = kind,
                               .process = process,
                               .at = micro(at),
@@ -97,15 +98,13 @@ class Story {
                               .attempt = token,
                               .session = process == 1 ? one : two,
                               .token = token,
-                              .node = "/locks/mutex0/" + name});
+                              .node = "/locks/mutex0/" + name,
+                              .cause = cause});
     return *this;
   }
   Story& ends_by_metrics(int process, std::int64_t ends) {
-    evidence.users.push_back({.at = micro(19),
-                              .event = Event::measured,
-                              .process = process,
-                              .number = ends,
-                              .reason = "ends_by_metrics"});
+    evidence.users.push_back(
+        {.at = micro(19), .event = Event::measured, .process = process, .number = ends, .reason = "ends_by_metrics"});
     return *this;
   }
   /// Builds the evidence anew, with all that the story has so far.

@@ -123,7 +123,8 @@ TEST_CASE_METHOD(Fixture, "the board shows a semaphore as one lock, and a holder
   CHECK(watcher.until([&] { return watcher.brief(base + "/m") != "mutex 1 0 other"; }));
 }
 
-TEST_CASE_METHOD(Fixture, "five thousand locks cost the server no more requests and watches than the budget says") {
+TEST_CASE_METHOD(
+    Fixture, "five thousand locks cost the server no more than the budget says, and all watches survive a restart") {
   constexpr int locks = 5'000;
   constexpr int rate = 500;
   make_locks(locks);
@@ -151,6 +152,15 @@ TEST_CASE_METHOD(Fixture, "five thousand locks cost the server no more requests 
   REQUIRE(watcher.until([&] { return watcher.feed().status().watches == 2'000; }));
   CHECK(server.monitor("zk_watch_count") == 2'000);
 
+  server.kill();
+  REQUIRE(watcher.until([&] { return !watcher.feed().status().connected; }));
+  server.start();
+  REQUIRE(watcher.until([&] { return watcher.feed().status().connected; }));
+  CHECK(watcher.until([&] { return server.monitor("zk_watch_count") == 2'000; }));
+  const std::string held = watcher.brief(all.front());
+  REQUIRE_FALSE(remove(client, all.front() + "/lock-0000000000"));
+  CHECK(watcher.until([&] { return watcher.brief(all.front()) != held; }, 1s + slack));
+
   watcher.feed().look_at({}, {});
   watcher.feed().set_viewed(false);
   CHECK(watcher.until([&] { return server.monitor("zk_watch_count") == 1; }, 15s));
@@ -172,12 +182,30 @@ TEST_CASE_METHOD(Fixture, "while the server is away the board keeps what it has 
   CHECK(watcher.until([&] { return watcher.brief(base + "/b") == "mutex 1 0 " + client.client_id(); }));
 }
 
-TEST_CASE_METHOD(Fixture, "a base that does not exist is reported, not created, and found once it is there") {
+TEST_CASE_METHOD(Fixture, "a base that does not exist is reported, not created, awaited by a watch, and found") {
   Watcher watcher{server, base};
-  REQUIRE(watcher.until([&] { return watcher.feed().status().missing.contains(base); }));
+  const auto is_missing = [&] { return watcher.feed().status().missing.contains(base) && watcher.feed().is_settled(); };
+  REQUIRE(watcher.until(is_missing));
   CHECK_FALSE(exists(session, base));
-  const InterProcessMutex mutex{client, base + "/a"};
+  const auto reads = watcher.feed().status().reads;
+  watcher.run(3s);
+  CHECK(watcher.feed().status().reads == reads);
+  CHECK(server.monitor("zk_watch_count") == 1);
+  {
+    const InterProcessMutex mutex{client, base + "/a"};
+    const Lease lease = acquire(mutex);
+    CHECK(watcher.until([&] { return watcher.brief(base + "/a") == "mutex 1 0 " + client.client_id(); }, 1s + slack));
+    CHECK(watcher.feed().status().missing.empty());
+  }
+  // It goes, the link is lost meanwhile, and it comes again.
+  REQUIRE(watcher.until([&] { return !exists(session, base + "/a"); }));  // a container
+  static_cast<void>(remove(client, base));
+  REQUIRE(watcher.until(is_missing));
+  server.kill();
+  REQUIRE(watcher.until([&] { return !watcher.feed().status().connected; }));
+  server.start();
+  REQUIRE(watcher.until([&] { return watcher.feed().status().connected; }));
+  const InterProcessMutex mutex{client, base + "/b"};
   const Lease lease = acquire(mutex);
-  CHECK(watcher.until([&] { return watcher.brief(base + "/a") == "mutex 1 0 " + client.client_id(); }));
-  CHECK(watcher.feed().status().missing.empty());
+  CHECK(watcher.until([&] { return watcher.brief(base + "/b") == "mutex 1 0 " + client.client_id(); }, 1s + slack));
 }

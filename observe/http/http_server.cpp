@@ -149,7 +149,7 @@ asio::awaitable<void> HttpServer::serve(std::shared_ptr<HttpServer> self, Connec
   co_await self->converse(*connection);
 }
 
-/// Ends when the browser goes, or takes none of what is written for HttpLimits::request_time.
+/// Ends when the browser goes, or has not taken what is written within HttpLimits::request_time.
 asio::awaitable<void> HttpServer::send_events(beast::tcp_stream& stream, EventSource& source) {
   // Both outlive the write of the header (beast#1584).
   http::response<http::empty_body> message{http::status::ok, 11};
@@ -162,9 +162,13 @@ asio::awaitable<void> HttpServer::send_events(beast::tcp_stream& stream, EventSo
   const auto [error, bytes] = co_await http::async_write_header(stream, serializer, use_tuple);
   if (error) co_return;
   asio::steady_timer timer{co_await asio::this_coro::executor};
+  auto spoke = std::chrono::steady_clock::now();
   while (!stopping_) {
-    const std::string text = source.next();
+    std::string text = source.next();
+    const auto now = std::chrono::steady_clock::now();
+    if (text.empty() && now - spoke >= limits_.stream_silence) text = ":\n\n";
     if (!text.empty()) {
+      spoke = now;
       stream.expires_after(limits_.request_time);
       const auto chunk = http::make_chunk(asio::buffer(text));
       const auto [failed, written] = co_await asio::async_write(stream, chunk, use_tuple);

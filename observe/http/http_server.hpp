@@ -21,13 +21,15 @@ struct HttpLimits {
   std::size_t streams = 32;
   std::uint32_t header_bytes = 8 * 1024;
   std::uint64_t body_bytes = 4 * 1024;
-  std::chrono::milliseconds request_time{10'000};  ///< for a request to come in, and for a reply to go out
-  std::chrono::milliseconds stream_pause{250};     ///< between two writes of a stream
+  std::chrono::milliseconds request_time{10'000};    ///< for a request to come in, and for a reply to go out
+  std::chrono::milliseconds stream_pause{250};       ///< between two writes of a stream
+  std::chrono::milliseconds stream_silence{15'000};  ///< then a comment is written: proxies end silent connections
 };
 
 /// Serves `handler`. What it has begun keeps it alive until stop(). Each stream has one write under way; while it lasts,
-/// what is new gathers in its source. If all connections are in use, a new one replaces the one that has been silent for
-/// the longest time, or else one that does not take its reply.
+/// what is new gathers in its source; a write that has not ended after HttpLimits::request_time ends the stream. If all
+/// connections are in use, a new one replaces the one that has been silent for the longest time, or else one that does
+/// not take its reply.
 ///
 /// Threads: that of the executor, which must run one function at a time; but port(), any.
 class HttpServer : public std::enable_shared_from_this<HttpServer> {

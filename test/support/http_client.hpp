@@ -32,6 +32,12 @@ class HttpConnection {
     pollfd request{stream_.socket().native_handle(), POLLRDHUP, 0};
     return ::poll(&request, 1, 0) == 1;
   }
+  /// What comes, up to that text and with it. Empty if it does not come.
+  [[nodiscard]] std::string until(const std::string& text) {
+    std::string all;
+    for (char next = 0; !all.ends_with(text) && stream_.get(next);) all += next;
+    return all.ends_with(text) ? all : std::string{};
+  }
   /// All that comes until the server ends the connection.
   [[nodiscard]] HttpReply rest() {
     const std::string text{std::istreambuf_iterator<char>{stream_}, {}};

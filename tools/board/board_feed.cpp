@@ -5,6 +5,7 @@
 #include <boost/asio/bind_executor.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace zklock::tools {
@@ -122,7 +123,23 @@ void BoardFeed::on_no_node(const std::string& path) {
   plan_.remove(path);
   if (std::ranges::find(bases_, path) == bases_.end()) return;
   missing_.insert(path);
-  plan_.list_failed(path, Clock::now());
+  await_base(path);
+}
+
+/// A watch tells when the base is there, so that it is not listed in vain. For the plan this is the base's listing, which
+/// is still under way.
+void BoardFeed::await_base(const std::string& base) {
+  ++reads_;
+  client_.async_exists_and_watch(
+      base, asio::bind_executor(executor_, [self = shared_from_this(), base](
+                                               error_code error, const std::optional<Stat>& found, Watch watch) {
+        if (self->stopped_) return;
+        if (error) return self->plan_.list_failed(base, Clock::now());
+        self->contact_ = wall_clock();
+        self->plan_.listed(base, 0, true, Clock::now());
+        if (found) return self->plan_.fired(base, Clock::now());  // made meanwhile
+        self->keep_watch(base, std::move(watch));
+      }));
 }
 
 void BoardFeed::keep_watch(const std::string& path, Watch watch) {
@@ -180,7 +197,7 @@ void BoardFeed::refresh_holders() {
   holders_read_ = Clock::now();
   const auto read_again = [&](const std::string& lock) {
     if (const BoardLock* row = board_.find(lock); row != nullptr && row->holders > 0)
-      plan_.want_data({row->holder.node_path}, true);
+      plan_.want_data({row->holder.node_path}, false);  // what is not known yet goes first
   };
   std::ranges::for_each(seen_, read_again);
   std::ranges::for_each(open_, read_again);

@@ -62,6 +62,7 @@ class BoardFeed : public std::enable_shared_from_this<BoardFeed> {
   void on_read(const std::string& path, error_code error, const DataResult& node);
   void keep_watch(const std::string& path, Watch watch);
   void on_no_node(const std::string& path);
+  void await_base(const std::string& base);
   void add_directories(const std::string& parent, const LockBoard::Changes& changes);
   void want_data(const std::string& lock);
   void refresh_holders();

@@ -48,8 +48,14 @@ void ReadPlan::remove(const std::string& path) {
 }
 
 void ReadPlan::want_data(const std::vector<std::string>& node_paths, bool looked_at) {
-  for (const std::string& path : node_paths)
-    if (wanted_data_.insert(path).second) (looked_at ? urgent_data_ : data_).push_back(path);
+  for (const std::string& path : node_paths) {
+    if (!wanted_data_.insert(path).second) {
+      const auto waiting = looked_at ? std::ranges::find(data_, path) : data_.end();
+      if (waiting == data_.end()) continue;
+      data_.erase(waiting);
+    }
+    (looked_at ? urgent_data_ : data_).push_back(path);
+  }
 }
 
 void ReadPlan::look_at(const std::vector<std::string>& paths, Time now) {
@@ -66,8 +72,8 @@ void ReadPlan::look_at(const std::vector<std::string>& paths, Time now) {
     Directory& directory = found->second;
     directory.looked_at = true;
     looked_at_.insert(path);
-    if (!directory.has_watch && !directory.in_flight)
-      make_due(path, directory, directory.due_in != nullptr ? directory.due : now);
+    const bool waits_its_turn = directory.due_in == &changed_due_ || directory.due_in == &urgent_due_;
+    if (!directory.has_watch && !directory.in_flight && !waits_its_turn) make_due(path, directory, now);
   }
 }
 
@@ -99,8 +105,10 @@ void ReadPlan::data_done() noexcept { in_flight_ -= in_flight_ > 0 ? 1 : 0; }
 void ReadPlan::fired(const std::string& path, Time now) {
   const auto found = directories_.find(path);
   if (found == directories_.end()) return;
-  end_watch(found->second);
-  make_due(path, found->second, std::max(now, found->second.listed + found->second.pause));
+  Directory& directory = found->second;
+  end_watch(directory);
+  make_due(path, directory, std::max(now, directory.listed + directory.pause),
+           wants_watch(directory, now) ? changed_due_ : due_);
 }
 
 std::vector<ReadRequest> ReadPlan::next(Time now) {
@@ -108,10 +116,12 @@ std::vector<ReadRequest> ReadPlan::next(Time now) {
   std::vector<ReadRequest> out;
   forget_unseen(out, now);
   while (tokens_ >= 1 && in_flight_ < budget_.in_flight) {
-    // Of eight requests one is the sweep's, one for what is not watched yet, and four are for data, if there are any.
+    // Of eight requests one is the sweep's, one for what nobody looks at, one for a new watch, and four are for data, if
+    // there are any.
     const std::size_t turn = turn_++ % 8;
     const bool taken = (turn == 0 && take_swept(out, now)) || (turn == 4 && take_due(due_, out, now)) ||
-                       (turn % 2 == 1 && take_data(out)) || take_due(urgent_due_, out, now) ||
+                       (turn == 6 && take_due(urgent_due_, out, now)) || (turn % 2 == 1 && take_data(out)) ||
+                       take_due(changed_due_, out, now) || take_due(urgent_due_, out, now) ||
                        take_due(due_, out, now) || take_data(out) || take_swept(out, now);
     if (!taken) break;
     tokens_ -= 1;
@@ -121,11 +131,15 @@ std::vector<ReadRequest> ReadPlan::next(Time now) {
 }
 
 void ReadPlan::make_due(const std::string& path, Directory& directory, Time at) {
+  make_due(path, directory, at, directory.is_base || directory.looked_at ? urgent_due_ : due_);
+}
+
+void ReadPlan::make_due(const std::string& path, Directory& directory, Time at, ByTime& queue) {
   clear_due(path, directory);
   swept_.erase({directory.listed, path});
   directory.due = at;
-  directory.due_in = directory.is_base || directory.looked_at ? &urgent_due_ : &due_;
-  directory.due_in->emplace(at, path);
+  directory.due_in = &queue;
+  queue.emplace(at, path);
 }
 
 void ReadPlan::clear_due(const std::string& path, Directory& directory) {
@@ -170,7 +184,7 @@ bool ReadPlan::take_due(ByTime& due, std::vector<ReadRequest>& out, Time now) {
     const std::string path = due.begin()->second;
     Directory& directory = directories_[path];
     if (!directory.in_flight) return list(path, directory, out, now);
-    make_due(path, directory, now + directory.pause);
+    make_due(path, directory, now + directory.pause, due);
   }
   return false;
 }
@@ -192,7 +206,7 @@ bool ReadPlan::take_swept(std::vector<ReadRequest>& out, Time now) {
 }
 
 bool ReadPlan::is_settled(Time now) const noexcept {
-  const bool is_due = has_due(due_, now) || has_due(urgent_due_, now);
+  const bool is_due = has_due(due_, now) || has_due(urgent_due_, now) || has_due(changed_due_, now);
   return in_flight_ == 0 && !is_due && data_.empty() && urgent_data_.empty();
 }
 

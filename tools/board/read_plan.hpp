@@ -94,6 +94,7 @@ class ReadPlan {
   };
 
   void make_due(const std::string& path, Directory& directory, Time at);
+  void make_due(const std::string& path, Directory& directory, Time at, ByTime& queue);
   void clear_due(const std::string& path, Directory& directory);
   void end_watch(Directory& directory);
   [[nodiscard]] bool wants_watch(const Directory& directory, Time now) const;
@@ -107,9 +108,10 @@ class ReadPlan {
 
   Budget budget_;
   std::unordered_map<std::string, Directory> directories_;
-  ByTime urgent_due_;  ///< bases, and what is looked at
-  ByTime due_;         ///< the others; thousands at the start
-  ByTime swept_;       ///< those that neither have a watch nor are due, by when they were listed
+  ByTime changed_due_;  ///< those whose watch has fired
+  ByTime urgent_due_;   ///< bases, and what is looked at: they have no watch yet
+  ByTime due_;          ///< the others; thousands at the start
+  ByTime swept_;        ///< those that neither have a watch nor are due, by when they were listed
   std::deque<std::string> urgent_data_;
   std::deque<std::string> data_;
   std::unordered_set<std::string> wanted_data_;

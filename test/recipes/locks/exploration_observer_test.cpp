@@ -3,11 +3,16 @@
 #include "support/event_books.hpp"
 #include "support/exploration.hpp"
 
+#include <zklock/recipes/locks/inter_process_multi_lock.hpp>
 #include <zklock/recipes/locks/inter_process_mutex.hpp>
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 #include <zklock/recipes/locks/inter_process_semaphore.hpp>
+#include <zklock/recipes/locks/lock_registry.hpp>
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 using namespace zklock;
 using namespace zklock::testing;
@@ -68,12 +73,30 @@ void compare(Simulation& simulation, const Books& books) {
   });
 }
 
+/// Of acquires that make several attempts: one for each of their locks, or one after the other.
+void compare_several(Simulation& simulation, const Books& books) {
+  simulation.invariant("begun = ended + under way", [books] { return books->seen().balances(); });
+  simulation.invariant("an attempt is under way only while its acquire is", [&simulation, books] {
+    return books->seen().attempts.under_way.empty() ||
+           std::ranges::any_of(simulation.operations(),
+                               [](const auto& each) { return each.name == "acquire" && !each.is_done(); });
+  });
+  simulation.at_the_end("nothing is under way", [books] { return books->seen().nothing_under_way(); });
+  simulation.at_the_end("each acquire that ended well had a grant", [&simulation, books] {
+    const auto seen = books->seen();
+    const auto granted = std::ranges::count_if(simulation.operations(), [](const auto& each) {
+      return each.name == "acquire" && each.is_done() && !each.outcome;
+    });
+    return std::cmp_greater_equal(seen.grants.begun, granted) && std::cmp_greater_equal(seen.attempts.begun, granted);
+  });
+}
+
 /// Acquires, works, releases; `initiate` starts the acquire.
-template <class Initiate>
+template <class Held = Lease, class Initiate>
 asio::awaitable<void> use(Simulation& simulation, std::string client, std::chrono::milliseconds comes_after,
                           std::chrono::milliseconds works_for, Initiate initiate) {
   co_await pause(comes_after);
-  auto acquiring = simulation.operation<Lease>(client, {"acquire"}, initiate);
+  auto acquiring = simulation.operation<Held>(client, {"acquire"}, initiate);
   auto [error, lease] = co_await std::move(acquiring);
   if (error) co_return;
   co_await pause(works_for);
@@ -147,6 +170,50 @@ TEST_CASE("events of permits add up, whatever fails") {
       });
   };
   test::check_exploration(scenario, 200);
+}
+
+TEST_CASE("events of a multi-lock's locks add up, whatever fails: in opposite orders, one with a limit") {
+  const auto scenario = [](Simulation& simulation) {
+    const Books books = make_books({LockKind::mutex});
+    compare_several(simulation, books);
+    for (const std::string client : {"a", "b"})
+      simulation.actor([&simulation, books, client]() -> asio::awaitable<void> {
+        std::vector<std::string> paths{directory, "/locks/stock"};
+        if (client == "b") std::ranges::reverse(paths);
+        const InterProcessMultiLock lock{simulation.client(client, observed(books)), paths};
+        auto using_it =
+            use<MultiLease>(simulation, client, client == "a" ? 0ms : 100ms, 1'500ms, [&lock, client](auto token) {
+              if (client == "a") return lock.async_acquire(std::move(token));
+              lock.async_acquire(1s, std::move(token));
+            });
+        co_await std::move(using_it);
+      });
+    simulation.actor([&simulation, books]() -> asio::awaitable<void> {
+      const InterProcessMutex mutex{simulation.client("b", observed(books)), "/locks/stock"};
+      auto using_it =
+          use(simulation, "b", 50ms, 400ms, [&mutex](auto token) { mutex.async_acquire(std::move(token)); });
+      co_await std::move(using_it);
+    });
+  };
+  test::check_exploration(scenario, 150);
+}
+
+TEST_CASE("events of a registry's locks add up, whatever fails, with repeated tries") {
+  const auto scenario = [](Simulation& simulation) {
+    const Books books = make_books({LockKind::read, LockKind::write});
+    compare_several(simulation, books);
+    for (const std::string client : {"a", "b"})
+      simulation.actor([&simulation, books, client]() -> asio::awaitable<void> {
+        const LockRegistry registry{simulation.client(client, observed(books)), "/locks"};
+        const LockOptions options =
+            client == "a" ? LockOptions{} : LockOptions{.wait = 300ms, .tries = 3, .interval = 100ms};
+        auto using_it = use(simulation, client, client == "a" ? 0ms : 100ms, 600ms, [&registry, options](auto token) {
+          registry.async_lock("stock", Isolation::write, options, std::move(token));
+        });
+        co_await std::move(using_it);
+      });
+  };
+  test::check_exploration(scenario, 150);
 }
 
 TEST_CASE("a loss is told within a ninth of the session timeout, though the holder does nothing, whatever fails") {

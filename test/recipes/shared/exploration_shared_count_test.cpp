@@ -39,8 +39,9 @@ asio::awaitable<void> add(Simulation& simulation, std::shared_ptr<Books> books, 
   for (int added = 0, tries = 0; added < 2 && tries < 12; ++tries) {
     auto getting =
         simulation.operation<Number>(name, {.name = "get"}, [&](auto token) { count.async_get(std::move(token)); });
-    const auto [unread, number] = co_await std::move(getting);
-    if (unread) continue;
+    const auto got = co_await std::move(getting);
+    if (std::get<0>(got)) continue;
+    const Number& number = std::get<1>(got);
     auto setting = simulation.operation<Exchange<std::int32_t>>(name, {.name = "set"}, [&](auto token) {
       count.async_compare_and_set(number, number.value + 1, std::move(token));
     });

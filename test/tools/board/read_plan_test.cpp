@@ -139,6 +139,40 @@ TEST_CASE("what is looked at goes ahead of thousands that are only due") {
   CHECK(servers.paths[locks[4'711]] == 2);
 }
 
+TEST_CASE("what is looked at first has its watch first, whatever was due before") {
+  Servers servers{{}};
+  const auto locks = add_locks(servers, 3'000);
+  servers.run(100ms);
+  servers.plan.look_at({locks[2'999]}, servers.now);
+  std::vector<std::string> seen{locks.begin(), locks.begin() + 1'000};
+  seen.push_back(locks[2'999]);
+  servers.now += 1ms;
+  servers.plan.look_at(seen, servers.now);
+  servers.run(60ms);
+  CHECK(servers.paths[locks[2'999]] == 1);
+}
+
+TEST_CASE("an event goes ahead of watches that are not there yet, and data that some viewer sees ahead of the rest") {
+  Servers servers{{}};
+  const auto locks = add_locks(servers, 3'000);
+  servers.run(20s);
+  servers.plan.look_at({locks[0]}, servers.now);
+  servers.run(1s);
+  servers.plan.look_at({locks.begin(), locks.begin() + 1'500}, servers.now);
+  std::vector<std::string> nodes;
+  for (const std::string& path : locks) nodes.push_back(path + "/node");
+  servers.plan.want_data(nodes, false);
+  servers.run(40ms);
+  servers.plan.fired(locks[0], servers.now);
+  servers.plan.want_data({nodes.back()}, true);
+  servers.reset();
+  servers.run(40ms);
+  CHECK(servers.paths[locks[0]] == 1);
+  CHECK(servers.paths[nodes.back()] == 1);
+  servers.run(30s);
+  CHECK(servers.paths[nodes.back()] == 1);
+}
+
 TEST_CASE("busy locks that are looked at starve neither the rest nor nodes' data") {
   Servers servers{{}};
   const auto locks = add_locks(servers, 3'000);

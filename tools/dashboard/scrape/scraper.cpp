@@ -23,10 +23,6 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 namespace json = boost::json;
 
-constexpr std::chrono::seconds interval{5};
-constexpr std::chrono::seconds fetch_limit{4};
-constexpr std::uint64_t max_bytes = 16 * 1024 * 1024;
-
 json::value seconds(std::optional<double> value) { return value ? json::value{*value} : json::value{}; }
 
 json::object to_plot(const char* title, const QuantileHistory& history) {
@@ -65,8 +61,8 @@ ScrapeTarget parse_target(const std::string& url) {
 }
 
 Scraper::Scraper(asio::any_io_executor executor, std::vector<ScrapeTarget> targets,
-                 std::function<void(std::string)> publish)
-    : executor_{std::move(executor)}, targets_{std::move(targets)}, publish_{std::move(publish)} {}
+                 std::function<void(std::string)> publish, ScrapeLimits limits)
+    : executor_{std::move(executor)}, targets_{std::move(targets)}, publish_{std::move(publish)}, limits_{limits} {}
 
 void Scraper::start() { asio::co_spawn(executor_, run(shared_from_this()), asio::detached); }
 
@@ -76,7 +72,7 @@ asio::awaitable<void> Scraper::run(std::shared_ptr<Scraper> self) {
     self->reached_ = 0;
     for (const ScrapeTarget& target : self->targets_)
       asio::co_spawn(self->executor_, fetch(self, target), asio::detached);
-    timer.expires_after(interval);
+    timer.expires_after(self->limits_.interval);
     const auto [error] = co_await timer.async_wait(use_tuple);
     if (error || self->stopped_) co_return;
     const auto now = std::chrono::system_clock::now();
@@ -91,7 +87,7 @@ asio::awaitable<void> Scraper::fetch(std::shared_ptr<Scraper> self, ScrapeTarget
   beast::tcp_stream stream{self->executor_};
   const auto [unknown, places] = co_await resolver.async_resolve(target.host, target.port, use_tuple);
   if (unknown) co_return;
-  stream.expires_after(fetch_limit);
+  stream.expires_after(self->limits_.fetch);
   const auto [unreachable, place] = co_await stream.async_connect(places, use_tuple);
   if (unreachable) co_return;
   http::request<http::empty_body> request{http::verb::get, target.path, 11};
@@ -101,7 +97,7 @@ asio::awaitable<void> Scraper::fetch(std::shared_ptr<Scraper> self, ScrapeTarget
   if (unsent) co_return;
   beast::flat_buffer buffer;
   http::response_parser<http::string_body> parser;
-  parser.body_limit(max_bytes);
+  parser.body_limit(self->limits_.page_bytes);
   const auto [failed, bytes] = co_await http::async_read(stream, buffer, parser, use_tuple);
   if (failed || self->stopped_ || parser.get().result() != http::status::ok) co_return;
   const auto samples = parse_metrics(parser.get().body());

@@ -28,7 +28,7 @@ function brief(tree) {
 function Branch({ one, time, setOpen }) {
   const lock = one.isSaid ? html`<span class="lock">waits</span>` : html`<button type="button" class="lock" onClick=${() => setOpen(one.lock)}>${one.depth ? "waits for" : "holds"} <bdi title=${visible(one.lock)}>${visible(split(one.lock, state.hello.bases)[1])}</bdi></button>`;
   return html`
-    <li style=${{ paddingLeft: `${Math.min(one.depth, 8) * 16}px` }} class=${one.depth ? "waits" : "root"}>
+    <li style=${{ "--depth": Math.min(one.depth, 8) }} class=${one.depth ? "waits" : "root"}>
       <span class="joint" aria-hidden="true">${one.depth ? "\u2514" : "\u25cf"}</span>
       ${one.more > 0 ? html`<span class="faint rest">and ${one.more} more</span>` : html`<${Holder} one=${one} />${one.circle && html`<span class="tag asked">circle</span>`}${lock}
       <span class="number ${one.depth ? gravity(time - one.since) : "faint"}">${one.depth ? age(time - one.since) : `${one.blocked} blocked`}</span>`}

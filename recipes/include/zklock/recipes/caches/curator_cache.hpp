@@ -32,7 +32,7 @@ class CacheOptions {
   CacheOptions& depth(std::size_t levels) & { return set(depth_, levels); }
   CacheOptions depth(std::size_t levels) && { return std::move(depth(levels)); }
   /// Only nodes below the first one for which `accepts(path)` is true, and only what is below such nodes. It is called
-  /// on the client's I/O executor: keep it short. It must not throw.
+  /// on the client's I/O executor: keep it short. It must neither throw nor call the cache.
   CacheOptions& select(Selector accepts) & { return set(selector_, std::move(accepts)); }
   CacheOptions select(Selector accepts) && { return std::move(select(std::move(accepts))); }
   /// Keeps no data, only each node's Stat.
