@@ -23,9 +23,9 @@ inline std::optional<testing::FakeNode> find_node(const testing::Simulation& sim
   return found == nodes.end() ? std::nullopt : std::optional{*found};
 }
 
-inline std::vector<testing::FakeNode> nodes_in(const testing::Simulation& simulation, const std::string& directory) {
+inline std::vector<testing::FakeNode> nodes_in(const testing::Simulation& simulation, const std::string& parent) {
   auto nodes = simulation.ensemble().nodes();
-  std::erase_if(nodes, [&](const testing::FakeNode& node) { return !node.path.starts_with(directory + "/"); });
+  std::erase_if(nodes, [&](const testing::FakeNode& node) { return !node.path.starts_with(parent + "/"); });
   return nodes;
 }
 
