@@ -6,6 +6,7 @@
 #include "help.hpp"
 #include "run_options.hpp"
 #include "top/top.hpp"
+#include "tree_options.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -29,6 +30,8 @@ class HelpFormatter : public CLI::Formatter {
     if (app->get_name() == "revoke") return "Usage: zklock revoke PATH [OPTIONS]\n";
     if (app->get_name() == "doctor") return "Usage: zklock doctor PATH... [OPTIONS]\n";
     if (app->get_name() == "dashboard") return "Usage: zklock dashboard [OPTIONS]\n";
+    if (app->get_name() == "tree") return "Usage: zklock tree PATH [OPTIONS]\n";
+    if (app->get_name() == "watch") return "Usage: zklock watch PATH [OPTIONS]\n";
     if (app->get_name() == "top") return "Usage: zklock top PATH [OPTIONS]\n";
     return CLI::Formatter::make_usage(app, std::move(name));
   }
@@ -159,7 +162,8 @@ void check_usage(const CLI::App& app, const RunOptions& run, const RunOptions& l
 }
 
 std::string known_words() {
-  return std::string{"run, lead, leaders, ls, revoke, doctor, dashboard"} + (has_top ? ", top" : "") + " or server";
+  return std::string{"run, lead, leaders, ls, revoke, doctor, dashboard, "} + (has_top ? "top, " : "") +
+         "tree, watch or server";
 }
 
 void check_subcommand(const CLI::App& app, std::span<char*> words) {
@@ -207,6 +211,10 @@ std::variant<Options, Done> parse_command_line(int argc, char** argv) {
   const auto* dashboard_app = add_dashboard(app, dashboard);
   TopOptions top;
   const CLI::App* top_app = has_top ? add_top(app, top) : nullptr;
+  TreeOptions tree;
+  const auto* tree_app = add_tree(app, tree);
+  WatchOptions watch;
+  const auto* watch_app = add_watch(app, watch);
   ServerOptions server;
   add_server(app, server);
   try {
@@ -225,6 +233,8 @@ std::variant<Options, Done> parse_command_line(int argc, char** argv) {
   if (doctor_app->parsed()) return Options{std::move(doctor)};
   if (dashboard_app->parsed()) return Options{std::move(dashboard)};
   if (top_app != nullptr && top_app->parsed()) return Options{std::move(top)};
+  if (tree_app->parsed()) return Options{std::move(tree)};
+  if (watch_app->parsed()) return Options{std::move(watch)};
   return Options{server};
 }
 

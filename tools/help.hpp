@@ -14,6 +14,8 @@ Try it, in two terminals:
   zklock doctor /locks
   zklock dashboard --base /locks                     # all of them in a browser
   zklock top /locks                                  # all of them, live in the terminal
+  zklock tree /locks                                 # the nodes below, with data and owners
+  zklock watch /locks --recursive                    # each change of them as it comes
 
 'zklock SUBCOMMAND --help' tells more.)";
 
@@ -205,6 +207,39 @@ Examples:
   zklock top /locks
   zklock top /locks --once
   zklock top /locks --json | jq --unbuffered 'select(.wait_ms > 60000)')";
+
+inline constexpr const char* tree_about = "Shows the node PATH and all below it: data, versions and owners.";
+
+inline constexpr const char* tree_footer = R"(
+OWNER is the session of an ephemeral node, "container" or "ttl", or "-". Long data are cut; --json has all of them. A
+node that may not be read is shown with the reason. The tree is read node by node, and may change meanwhile.
+
+Exit status: 0; 1 there is no such node; 64 the command line is wrong; 69 trouble with ZooKeeper.
+
+Example:
+  zklock tree /config)";
+
+inline constexpr const char* watch_about =
+    "Prints what is at PATH and its children, then a line for each change, until interrupted. It only reads.";
+
+inline constexpr const char* watch_footer = R"(
+Lines begin with a word:
+  created, changed, deleted   a node, its version, its owner if it has one, its data
+  unreadable                  a node that may not be read, and why
+  initialized                 all that was there at the beginning has been printed
+  live                        the lines are up to date; after "stale" all that was missed has been printed
+  stale                       the link is lost; changes come later, and some in one
+  reset                       the servers have lost what they had; what there is now follows
+With --json each line is an object: {"type":"changed","path":...,"data":...,"version":3,...,"time_ms":...}. What was
+changed several times between two readings is one line, and "skipped" counts the versions that it does not show.
+
+A PATH that does not exist is no error, and is not created.
+
+Exit status: 0 when interrupted (SIGINT, SIGTERM, SIGHUP); 64 the command line is wrong; 69 trouble with ZooKeeper.
+
+Examples:
+  zklock watch /config --recursive
+  zklock watch /config --json | jq --unbuffered 'select(.type == "changed")')";
 
 inline constexpr const char* server_about =
     "Starts a throw-away ZooKeeper server on 127.0.0.1, prints its connect string, and runs until interrupted.\n"

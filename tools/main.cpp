@@ -9,6 +9,7 @@
 #include "run.hpp"
 #include "server.hpp"
 #include "top/top.hpp"
+#include "tree.hpp"
 
 namespace zklock::tools {
 namespace {
@@ -23,6 +24,8 @@ int perform(const TopOptions& options) {
   if constexpr (has_top) return top(options);
   return status::usage;
 }
+int perform(const TreeOptions& options) { return tree(options); }
+int perform(const WatchOptions& options) { return watch(options); }
 int perform(const ServerOptions& options) { return server(options); }
 
 }  // namespace

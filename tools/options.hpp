@@ -95,12 +95,25 @@ struct TopOptions {
   bool json = false;
 };
 
+struct TreeOptions {
+  Where where{};
+  std::string path{};
+  bool json = false;
+};
+
+struct WatchOptions {
+  Where where{};
+  std::string path{};
+  bool recursive = false;  ///< all below the path, not only its children
+  bool json = false;
+};
+
 struct ServerOptions {
   std::uint16_t port = 0;  ///< 0: any that is free
 };
 
 using Options = std::variant<RunOptions, LsOptions, LeadersOptions, RevokeOptions, DoctorOptions, DashboardOptions,
-                             TopOptions, ServerOptions>;
+                             TopOptions, TreeOptions, WatchOptions, ServerOptions>;
 
 /// How long the program tries to reach ZooKeeper before it gives up.
 inline constexpr std::chrono::milliseconds connect_limit{10'000};

@@ -27,6 +27,9 @@ import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.locks.Revoker;
+import org.apache.curator.framework.recipes.shared.SharedCount;
+import org.apache.curator.framework.recipes.shared.SharedValue;
+import org.apache.curator.framework.recipes.shared.VersionedValue;
 import org.apache.curator.retry.RetryOneTime;
 
 public class LockPeer {
@@ -36,6 +39,7 @@ public class LockPeer {
   private final Map<String, List<Lease>> leases = new HashMap<>();
   private final Map<String, LeaderLatch> latches = new HashMap<>();
   private final Map<String, Selector> selectors = new HashMap<>();
+  private final Map<String, SharedCount> counts = new HashMap<>();
   private final AtomicInteger revocations = new AtomicInteger();
 
   /// Leads until it is told to end.
@@ -80,7 +84,8 @@ public class LockPeer {
   /// "acquire KIND PATH MS", "release KIND PATH", "permits PATH MAX QUANTITY MS", "return PATH", "participants PATH",
   /// "revocable PATH", "revocations", "revoke NODE", "work mutex PATH THREADS TIMES FILE",
   /// "close PATH", "open PATH", "pass_barrier PATH MS", "latch PATH ID", "leads PATH", "unlatch PATH", "latched PATH",
-  /// "select PATH ID", "selected PATH", "unselect PATH", "selectable PATH"
+  /// "select PATH ID", "selected PATH", "unselect PATH", "selectable PATH",
+  /// "add PATH DIFFERENCE TIMES", "followed_count PATH", "value PATH"
   private String obey(String[] words) throws Exception {
     switch (words[0]) {
       case "acquire": return said(lock(words[1], words[2]).acquire(Long.parseLong(words[3]), TimeUnit.MILLISECONDS));
@@ -103,6 +108,9 @@ public class LockPeer {
       case "selected": return said(selectors.get(words[1]).selector.hasLeadership());
       case "unselect": selectors.get(words[1]).end.release(); return "yes";
       case "selectable": return ids(selectors.get(words[1]).selector.getLeader(), selectors.get(words[1]).selector.getParticipants());
+      case "add": return add(words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3]));
+      case "followed_count": return "" + counts.computeIfAbsent(words[1], this::started).getCount();
+      case "value": return value(words[1]);
       case "work": return work(words[2], Integer.parseInt(words[3]), Integer.parseInt(words[4]), Path.of(words[5]));
       default: throw new IllegalArgumentException(words[0]);
     }
@@ -127,6 +135,35 @@ public class LockPeer {
         default: throw new IllegalArgumentException(kind);
       }
     });
+  }
+
+  private SharedCount started(String path) {
+    try {
+      SharedCount count = new SharedCount(client, path, 0);
+      count.start();
+      return count;
+    } catch (Exception error) {
+      throw new IllegalStateException(error);
+    }
+  }
+
+  /// By trySetCount, each time until it succeeds.
+  private String add(String path, int difference, int times) throws Exception {
+    SharedCount count = started(path);
+    for (int n = 0; n < times; ++n) {
+      VersionedValue<Integer> known = count.getVersionedValue();
+      while (!count.trySetCount(known, known.getValue() + difference)) known = count.getVersionedValue();
+    }
+    count.close();
+    return "yes";
+  }
+
+  private String value(String path) throws Exception {
+    SharedValue value = new SharedValue(client, path, new byte[0]);
+    value.start();
+    String text = new String(value.getValue());
+    value.close();
+    return text;
   }
 
   private String permits(String path, int max, int quantity, long wait) throws Exception {

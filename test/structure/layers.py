@@ -16,11 +16,12 @@ import tempfile
 PUBLIC = {
     "values": """acl client_id clock codec connect_string connection_state create_mode error health node_options observer path
         results retry_policy stat transaction watch_event detail/existing detail/utf8 recipe_kit/observers
-        recipe_kit/protected_path recipe_kit/random recipe_kit/shared_state recipe_kit/wait_policy""",
+        recipe_kit/merging_list recipe_kit/protected_path recipe_kit/random recipe_kit/shared_state recipe_kit/wait_policy""",
     "runtime": """state_stream detail/initiate recipe_kit/async_event recipe_kit/blocking recipe_kit/flight
         recipe_kit/spawn""",
     "session": "session session_renewal watch recipe_kit/session_ops",
-    "client": "client client_operations client_options recipe_kit/recipe_core recipe_kit/retry_loop",
+    "client": """client client_operations client_options event_stream recipe_kit/event_queue recipe_kit/recipe_core
+        recipe_kit/retry_loop""",
 }
 LIBRARIES = ["zklock", "recipes", "observe/audit", "observe/metrics"]  # each may use those before it
 # A public header of the recipes belongs to the part that implements it: the one that has the .cpp of its name. Here are
@@ -30,6 +31,7 @@ RECIPES = {
     "locks_lease": "locks/lock_observer locks/with_lease",
     "locks_mutex": "locks/blocking_lock locks/participant",
     "locks_multi_lock": "locks/multi_lease",
+    "follow": "caches/follow_stream caches/freshness",
 }
 PART_OF = {f"zklock/recipes/{name}.hpp": f"zklock_recipes_{part}" for part, names in RECIPES.items() for name in names.split()}
 # What stands on the libraries, and whose headers it may include in quotes beside its own.

@@ -82,6 +82,7 @@ constexpr Row rows[] = {
     {"invalid_handler", Error::invalid_handler, 30, definite},
     {"protocol_error", Error::protocol_error, 40, ambiguous},
     {"invalid_data", Error::invalid_data, 41, definite},
+    {"name_taken", Error::name_taken, 42, definite},
 };
 
 bool starts_with_number(const std::string& message) { return message.starts_with("server error "); }
@@ -123,7 +124,7 @@ TEST_CASE("a message is a short fragment of a sentence") {
 }
 
 TEST_CASE("an unknown number is a server error, ambiguous and without remedy") {
-  for (const int number : {-2'147'483'647 - 1, -1000, -126, -122, -117, -100, -15, -10, 13, 19, 42, 2'147'483'647}) {
+  for (const int number : {-2'147'483'647 - 1, -1000, -126, -122, -117, -100, -15, -10, 13, 19, 49, 2'147'483'647}) {
     const error_code ec{number, zklock::error_category()};
     CAPTURE(number);
     CHECK(ec.message() == "server error " + std::to_string(number));

@@ -61,6 +61,7 @@ std::string_view name_of(Error error) noexcept {
     case invalid_handler: return "invalid_handler";
     case protocol_error: return "protocol_error";
     case invalid_data: return "invalid_data";
+    case name_taken: return "name_taken";
   }
   return "zklock";
 }

@@ -78,6 +78,7 @@ constexpr Row table[] = {
     {invalid_handler, definite, none, "invalid handler: it is empty"},
     {protocol_error, ambiguous, none, "the server's answer makes no sense; is it a ZooKeeper server?"},
     {invalid_data, definite, none, "the node's data is not what it was read as"},
+    {name_taken, definite, none, "another client has a node at the path; close that client, or use another name"},
 };
 
 const Row* find(int number) noexcept {

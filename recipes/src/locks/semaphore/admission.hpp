@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace zklock {
@@ -19,10 +17,5 @@ enum class Admission {
 /// whichever program created it.
 [[nodiscard]] Admission admit(const std::vector<std::string>& children, const std::vector<std::string>& own,
                               std::int32_t permits);
-
-/// Formats the count as Curator's SharedCount does: four bytes, big-endian.
-[[nodiscard]] std::string format_count(std::int32_t count);
-/// std::nullopt if there are not four bytes.
-[[nodiscard]] std::optional<std::int32_t> parse_count(std::string_view data) noexcept;
 
 }  // namespace zklock

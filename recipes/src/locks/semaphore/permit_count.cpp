@@ -1,6 +1,6 @@
 #include "permit_count.hpp"
 
-#include "admission.hpp"
+#include "count_data.hpp"
 #include "limits.hpp"
 
 #include <zklock/path.hpp>

@@ -133,6 +133,7 @@ void Driver::on_accepted(const SessionCredentials& credentials, std::chrono::mil
   enter(LinkState::connected);
 }
 
+/// Only these replies move the zxid by which SetWatches finds what was missed (zookeeper_process).
 void Driver::on_reply(RequestId id, Reply reply, std::int64_t zxid) {
   last_zxid_ = zxid;
   last_heard_ = Clock::now();
@@ -143,8 +144,7 @@ void Driver::on_reply(RequestId id, Reply reply, std::int64_t zxid) {
   answer(id, std::move(reply));
 }
 
-void Driver::on_pong(std::int64_t zxid) {
-  last_zxid_ = zxid;
+void Driver::on_pong() {
   last_heard_ = Clock::now();
   liveness_.on_ping_reply();
 }

@@ -34,7 +34,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   void on_expired();
   void on_auth_failed();
   void on_reply(RequestId id, Reply reply, std::int64_t zxid);
-  void on_pong(std::int64_t zxid);
+  void on_pong();
   void on_event(WatchEventType type, const std::string& path);
   void on_closed();
   void on_broken();

@@ -159,7 +159,7 @@ void World::on_ping(Connection& connection) {
   if (found == sessions_.end()) return;
   found->second.last_heard = Clock::now();
   ++counters.pings;
-  connection.bring([zxid = tree_.zxid()](Driver& driver) { driver.on_pong(zxid); });
+  connection.bring([](Driver& driver) { driver.on_pong(); });
 }
 
 void World::on_unwatch(Connection& connection, const Place& place) {

@@ -1,0 +1,56 @@
+// A service's configuration, kept up to date in memory, and an operator who changes it.
+//
+// Prints:
+//   live: limits/rate = 10
+//   changed: limits/rate = 20
+//   created: limits/burst = 50
+//   burst is 50, and rate 20
+#include "support/ensemble.hpp"
+
+#include <zklock/recipes/caches/curator_cache.hpp>
+
+#include <boost/asio/use_future.hpp>
+
+#include <iostream>
+#include <string>
+
+using zklock::CacheEvent;
+
+namespace {
+
+/// Text after the root of the configuration.
+std::string name_of(const std::string& path) { return path.substr(std::string{"/config/"}.size()); }
+
+}  // namespace
+
+int main() try {
+  const example::Ensemble ensemble;
+  const zklock::Client operations{{.connect_string = ensemble.connect_string()}};
+  const auto create = [&](const std::string& path, const std::string& data) {
+    const auto options = zklock::CreateOptions{zklock::CreateMode::persistent}.creating_parents();
+    operations.async_create(path, data, options, boost::asio::use_future).get();
+  };
+  create("/config/limits/rate", "10");
+
+  const zklock::Client service{{.connect_string = ensemble.connect_string()}};
+  const zklock::CuratorCache config{service, "/config"};
+  config.wait_initialized();
+  std::cout << "live: limits/rate = " << config.get("/config/limits/rate")->data << '\n';
+
+  zklock::CacheEvents changes = config.events();  // begins with all that is there
+  while (changes.next().type != CacheEvent::Type::initialized) continue;
+  operations.async_set_data("/config/limits/rate", "20", boost::asio::use_future).get();
+  create("/config/limits/burst", "50");
+  for (int seen = 0; seen < 2;) {
+    const CacheEvent change = changes.next();
+    if (!change.now) continue;  // that the cache is live, say
+    std::cout << to_string(change.type) << ": " << name_of(change.path) << " = " << change.now->data << '\n';
+    ++seen;
+  }
+  std::cout << "burst is " << config.get("/config/limits/burst")->data << ", and rate "
+            << config.get("/config/limits/rate")->data << '\n';
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << error.what() << '\n';
+  return 1;
+}

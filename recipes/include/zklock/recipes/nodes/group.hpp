@@ -1,0 +1,155 @@
+// The members of a group, as the servers have them.
+#pragma once
+
+#include <zklock/client.hpp>
+#include <zklock/recipe_kit/wait_policy.hpp>
+#include <zklock/recipes/caches/freshness.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zklock {
+
+/// A member of a group: a node in the group's directory.
+struct Member {
+  std::string payload;
+  std::int64_t session = 0;                       ///< the session that owns the node; 0: none does
+  std::chrono::system_clock::time_point since{};  ///< when the node was created, by the servers' clock
+  std::int64_t czxid = 0;  ///< which node it is: greater if a member of this id left and joined again
+
+  friend bool operator==(const Member&, const Member&) = default;
+};
+
+/// The members by their ids, as they all were at one moment, and whether that is now.
+struct GroupMembers {
+  std::map<std::string, Member> members;
+  Freshness freshness;
+
+  [[nodiscard]] bool is_live() const noexcept { return freshness.state == Freshness::State::live; }
+  /// The ids alone, in order: what share() takes.
+  [[nodiscard]] std::vector<std::string> ids() const;
+};
+
+enum class GroupChangeKind { joined, left, changed };
+
+/// What has happened to a member. `member` is the one that joined, the one that left, or the one with its new payload.
+struct GroupChange {
+  GroupChangeKind kind = GroupChangeKind::joined;
+  std::string id;
+  Member member;
+};
+
+namespace detail {
+class GroupView;
+class GroupChangeQueue;
+asio::any_io_executor serial_executor(const GroupView& view);
+asio::any_io_executor callback_executor(const GroupView& view);
+void refuse_after_fork(const GroupView& view);
+void start_wait_for_members(std::shared_ptr<GroupView> view, std::size_t number, WaitPolicy wait, Handler<> handler);
+asio::any_io_executor serial_executor(const GroupChangeQueue& queue);
+asio::any_io_executor callback_executor(const GroupChangeQueue& queue);
+void refuse_after_fork(const GroupChangeQueue& queue);
+void abandon(const std::shared_ptr<GroupChangeQueue>& queue) noexcept;
+void start_next_change(std::shared_ptr<GroupChangeQueue> queue, Handler<GroupChange> handler);
+}  // namespace detail
+
+/// A stream of a group's changes. It begins with `joined` of each member there is. What is promised is the sum: a
+/// reader that applies all changes has the members. A slow reader gets fewer changes, of which each tells the
+/// difference to what it has read; a member that came and went meanwhile is not told, one that left and joined again is told as
+/// that. The stream ends (Error::closing) with the group's object or its client.
+///
+/// Threads: one at a time; any thread.
+class GroupChangeStream {
+ public:
+  explicit GroupChangeStream(std::shared_ptr<detail::GroupChangeQueue> queue) noexcept : queue_{std::move(queue)} {}
+  GroupChangeStream(GroupChangeStream&&) noexcept = default;
+  GroupChangeStream& operator=(GroupChangeStream&& other) noexcept {
+    if (this != &other) {
+      detail::abandon(queue_);
+      queue_ = std::move(other.queue_);
+    }
+    return *this;
+  }
+  /// A wait under way completes with operation_aborted.
+  ~GroupChangeStream() { detail::abandon(queue_); }
+
+  /// Waits for the next change. Only one wait at a time: a second one fails with Error::invalid_state.
+  ///
+  /// Signature     void(error_code, GroupChange)
+  /// Completes     at once if there is an unread change.
+  /// Errors        Error::closing when no other change can follow, operation_aborted.
+  /// Cancellation  terminal, partial, total: no change is lost.
+  /// Threads       any thread may call it; the handler runs on its associated executor.
+  template <asio::completion_token_for<void(error_code, GroupChange)> Token = asio::deferred_t>
+  auto async_next(Token&& token = {}) {
+    return detail::initiate<void(error_code, GroupChange), &detail::start_next_change>(std::forward<Token>(token),
+                                                                                       queue_);
+  }
+
+ private:
+  std::shared_ptr<detail::GroupChangeQueue> queue_;
+};
+
+/// Follows the members of a group without joining it, over lost links and sessions. Every child of the group's
+/// directory is a member, whichever library has created it.
+///
+/// The members are shown as they all were at one moment, and never as at an earlier moment than before. After a lost
+/// link only what has changed is read.
+///
+/// Threads: any thread may call anything but the destructor and the assignment.
+class Group {
+ public:
+  /// Begins to read. Throws boost::system::system_error: Error::invalid_path.
+  Group(const ClientHandle& client, std::string path);
+  Group(Group&&) noexcept = default;
+  Group& operator=(Group&& other) noexcept;
+  ~Group();
+
+  [[nodiscard]] const std::string& path() const;
+  /// What is known now; asks no server. While the link is lost these are the last members that were known.
+  [[nodiscard]] GroupMembers members() const;
+  /// A stream of the changes, from no members on.
+  [[nodiscard]] GroupChangeStream changes() const;
+
+  /// Waits until the group has so many members, or more. With 0 it waits until they are known at all.
+  ///
+  /// Signature     void(error_code)
+  /// Completes     when the members that are shown are live and as many; at once if they are already.
+  /// Errors        Error::timed_out, Error::closed, Error::auth_failed, operation_aborted
+  /// Cancellation  terminal, partial, total.
+  /// Threads       any thread may call it; the handler runs on its associated executor.
+  template <class Rep, class Period, asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+  auto async_wait_for(std::size_t number, std::chrono::duration<Rep, Period> wait, Token&& token = {}) const {
+    return initiate_wait(number, detail::WaitPolicy::of(wait), std::forward<Token>(token));
+  }
+  template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
+  auto async_wait_for(std::size_t number, Token&& token = {}) const {
+    return initiate_wait(number, detail::WaitPolicy{}, std::forward<Token>(token));
+  }
+
+  // The same, blocking: they throw boost::system::system_error with the errors above, and Error::would_deadlock on a
+  // thread that the client's work needs. False: the time is up.
+
+  void wait_for(std::size_t number) const { static_cast<void>(wait_for(number, detail::WaitPolicy{})); }
+  template <class Rep, class Period>
+  [[nodiscard]] bool wait_for(std::size_t number, std::chrono::duration<Rep, Period> wait) const {
+    return wait_for(number, detail::WaitPolicy::of(wait));
+  }
+
+ private:
+  template <class Token>
+  auto initiate_wait(std::size_t number, detail::WaitPolicy wait, Token&& token) const {
+    return detail::initiate<void(error_code), &detail::start_wait_for_members>(std::forward<Token>(token), view_,
+                                                                               number, wait);
+  }
+  bool wait_for(std::size_t number, detail::WaitPolicy wait) const;
+
+  std::shared_ptr<detail::GroupView> view_;
+};
+
+}  // namespace zklock

@@ -1,0 +1,104 @@
+#include "blocking_call.hpp"
+#include "cache_core.hpp"
+#include "without_result.hpp"
+
+#include <zklock/path.hpp>
+
+namespace zklock {
+
+using detail::CachePtr;
+using detail::Done;
+using detail::Handler;
+
+namespace {
+
+Awaitable<Result<Done>> initialized(CachePtr cache) {
+  const error_code error = co_await cache->follow().wait_initialized();
+  if (error) co_return error;
+  co_return Done{};
+}
+
+Awaitable<Result<Done>> refreshed(CachePtr cache) {
+  const error_code error = co_await cache->follow().refresh();
+  if (error) co_return error;
+  co_return Done{};
+}
+
+Awaitable<Result<Done>> seen(CachePtr cache, std::string path, std::int64_t mzxid) {
+  const ChildDataPtr known = cache->get(path);
+  if (known && !known->error && known->stat.mzxid >= mzxid) co_return Done{};
+  const error_code error = co_await cache->follow().refresh();
+  if (error) co_return error;
+  co_return Done{};
+}
+
+void spawn_wait(const CachePtr& cache, detail::WaitPolicy wait, Handler<> handler, Awaitable<Result<Done>> body) {
+  using Kind = detail::WaitPolicy::Kind;
+  const Deadline deadline = wait.kind == Kind::forever ? Deadline{}
+                            : wait.kind == Kind::until ? Deadline{wait.deadline}
+                                                       : Deadline{Clock::now()};
+  spawn_operation(cache->client().get_executor(), deadline, detail::without_result(std::move(handler)), std::move(body),
+                  cache);
+}
+
+}  // namespace
+
+namespace detail {
+
+asio::any_io_executor serial_executor(const CacheCore& cache) { return cache.client().get_executor(); }
+asio::any_io_executor callback_executor(const CacheCore& cache) { return cache.client().callback_executor(); }
+void refuse_after_fork(const CacheCore& cache) { refuse_after_fork(static_cast<const RecipeCore&>(cache)); }
+
+void start_wait_initialized(CachePtr cache, WaitPolicy wait, Handler<> handler) {
+  spawn_wait(cache, wait, std::move(handler), initialized(cache));
+}
+
+void start_refresh_cache(CachePtr cache, WaitPolicy wait, Handler<> handler) {
+  spawn_wait(cache, wait, std::move(handler), refreshed(cache));
+}
+
+void start_wait_seen(CachePtr cache, std::string path, std::int64_t mzxid, WaitPolicy wait, Handler<> handler) {
+  spawn_wait(cache, wait, std::move(handler), seen(cache, std::move(path), mzxid));
+}
+
+}  // namespace detail
+
+CuratorCache::CuratorCache(const ClientHandle& client, std::string path, CacheOptions options) {
+  validate_path(path);
+  core_ = std::make_shared<detail::CacheCore>(client, std::move(path), std::move(options));
+  core_->start();
+}
+
+CuratorCache::CuratorCache(const ClientHandle& client, std::string path)
+    : CuratorCache{client, std::move(path), CacheOptions{}} {}
+
+CuratorCache::~CuratorCache() {
+  if (core_) core_->stop();
+}
+
+const std::string& CuratorCache::path() const { return detail::existing(core_).path(); }
+ChildDataPtr CuratorCache::get(const std::string& path) const { return detail::existing(core_).get(path); }
+std::map<std::string, ChildDataPtr> CuratorCache::children(const std::string& path) const {
+  return detail::existing(core_).children(path);
+}
+std::shared_ptr<const CacheSnapshot> CuratorCache::snapshot() const { return detail::existing(core_).snapshot(); }
+std::size_t CuratorCache::size() const { return detail::existing(core_).size(); }
+Freshness CuratorCache::freshness() const { return detail::existing(core_).follow().freshness(); }
+CacheEvents CuratorCache::events() const { return detail::existing(core_).subscribe(); }
+
+bool CuratorCache::wait_initialized(detail::WaitPolicy wait) const {
+  return detail::call_blocking(detail::existing(core_), "cache", wait,
+                               [&](auto token) { initiate_wait_initialized(wait, std::move(token)); });
+}
+
+bool CuratorCache::refresh(detail::WaitPolicy wait) const {
+  return detail::call_blocking(detail::existing(core_), "cache", wait,
+                               [&](auto token) { initiate_refresh(wait, std::move(token)); });
+}
+
+bool CuratorCache::wait_seen(const std::string& path, std::int64_t mzxid, detail::WaitPolicy wait) const {
+  return detail::call_blocking(detail::existing(core_), "cache", wait,
+                               [&](auto token) { initiate_wait_seen(path, mzxid, wait, std::move(token)); });
+}
+
+}  // namespace zklock

@@ -1,0 +1,104 @@
+#include "dirty_set.hpp"
+
+namespace zklock {
+
+void DirtySet::enqueue(const Item& item, Entry& entry) {
+  leave(entry, State::dirty);
+  entry.number = ++last_number_;
+  queue(entry.urgency).emplace(entry.number, item);
+}
+
+/// Ends what its state stands for.
+void DirtySet::leave(Entry& entry, State next) {
+  if (entry.state == State::dirty) queue(entry.urgency).erase(entry.number);
+  if (entry.state == State::reading) --under_way_;
+  entry.state = next;
+  entry.number = 0;
+}
+
+void DirtySet::set_duty(Entry& entry, Duty duty) {
+  std::size_t& owed = owed_[static_cast<std::size_t>(entry.urgency)];
+  if (entry.duty == Duty::owed) --owed;
+  entry.duty = duty;
+  if (duty == Duty::owed) ++owed;
+}
+
+void DirtySet::add(const Item& item, Urgency urgency, Duty duty) {
+  const auto [found, is_new] = items_.try_emplace(item);
+  if (!is_new) return;
+  found->second.urgency = urgency;
+  set_duty(found->second, duty);
+  enqueue(found->first, found->second);
+}
+
+void DirtySet::drop(const Item& item) {
+  const auto found = items_.find(item);
+  if (found == items_.end()) return;
+  leave(found->second, State::clean);
+  set_duty(found->second, Duty::none);
+  items_.erase(found);
+}
+
+/// The numbers go on: replies to earlier reads may still come.
+void DirtySet::clear() {
+  const std::uint64_t last_number = last_number_;
+  *this = {};
+  last_number_ = last_number;
+}
+
+void DirtySet::mark(const Item& item) {
+  const auto found = items_.find(item);
+  if (found != items_.end() && found->second.state == State::clean) enqueue(found->first, found->second);
+}
+
+void DirtySet::hold(const Item& item) {
+  const auto found = items_.find(item);
+  if (found != items_.end() && found->second.state == State::clean) leave(found->second, State::held);
+}
+
+void DirtySet::release(const Item& item) {
+  const auto found = items_.find(item);
+  if (found != items_.end() && found->second.state == State::held) enqueue(found->first, found->second);
+}
+
+void DirtySet::mark_all() {
+  for (auto& [item, entry] : items_)
+    if (entry.state != State::dirty) enqueue(item, entry);
+}
+
+std::vector<DirtySet::Read> DirtySet::take(std::size_t limit) {
+  std::vector<Read> reads;
+  while (under_way_ < limit && has_dirty()) {
+    auto& first = queues_[queues_[0].empty() ? 1 : 0];
+    Item item = std::move(first.begin()->second);
+    Entry& entry = items_.find(item)->second;
+    leave(entry, State::reading);
+    ++under_way_;
+    entry.number = ++last_number_;
+    reads.push_back({std::move(item), entry.number});
+  }
+  return reads;
+}
+
+std::pair<bool, DirtySet::Duty> DirtySet::answered(const Read& read, Answer answer) {
+  const auto found = items_.find(read.item);
+  if (found == items_.end()) return {};
+  auto& [item, entry] = *found;
+  if (entry.state != State::reading || entry.number != read.ticket) return {};
+  const Duty duty = entry.duty;
+  if (answer == Answer::failed) {
+    enqueue(item, entry);
+  } else {
+    leave(entry, State::clean);
+    set_duty(entry, Duty::none);
+    entry.urgency = Urgency::soon;
+  }
+  return {true, duty};
+}
+
+void DirtySet::owe_unfinished() {
+  for (auto& [item, entry] : items_)
+    if (entry.state != State::clean && entry.duty == Duty::none) set_duty(entry, Duty::owed);
+}
+
+}  // namespace zklock

@@ -1,0 +1,184 @@
+#include "follow.hpp"
+
+#include <boost/asio/cancellation_state.hpp>
+
+#include <algorithm>
+
+namespace zklock {
+
+Follow::Follow(const ClientHandle& client, Item first, std::shared_ptr<Hints> hints)
+    : client_{client},
+      serial_{client.get_executor()},
+      first_{std::move(first)},
+      hints_{std::move(hints)},
+      pause_{serial_},
+      look_{serial_},
+      progress_{serial_},
+      freshness_{Freshness::State::loading, Clock::now()} {}
+
+Follow::Follow(const ClientHandle& client, Item first)
+    : Follow{client, std::move(first), one_shot_hints(client.get_executor())} {}
+
+void Follow::start(std::weak_ptr<Follower> follower) {
+  asio::post(serial_, [self = shared_from_this(), follower = std::move(follower)]() mutable {
+    if (self->stopped_) return;
+    self->follower_ = std::move(follower);
+    self->hints_->event = [weak = self->weak_from_this()](const Item& item, WatchEventType type) {
+      if (const auto following = weak.lock()) following->on_event(item, type);
+    };
+    self->dirty_.add(self->first_, Urgency::soon, DirtySet::Duty::none);
+    asio::co_spawn(self->serial_, run(self),
+                   asio::bind_cancellation_slot(self->cancellation_.slot(), [](const std::exception_ptr&) {}));
+  });
+}
+
+void Follow::stop() {
+  if (!client_.in_forked_child()) asio::post(serial_, [self = shared_from_this()] { self->stop_now(); });
+}
+
+void Follow::stop_now() {
+  if (std::exchange(stopped_, true)) return;
+  cancellation_.emit(asio::cancellation_type::terminal);
+  pause_.cancel();
+  look_.cancel();
+  hints_->forget_all();
+  if (const auto follower = follower_.lock(); follower && !ended_) follower->on_end(make_error_code(Error::closing));
+  progress_.happen();
+}
+
+Awaitable<void> Follow::run(std::shared_ptr<Follow> self) {
+  for (;;) {
+    const auto [error, session] = co_await self->client_.async_session(self->first_.path, Deadline{}, use_tuple);
+    if (self->stopped_) co_return;
+    if (error) co_return self->end(error);
+    self->begin(session);
+    for (SessionStateStream states = session.states();;) {
+      const auto [ended, state] = co_await states.async_next(use_tuple);
+      if (self->stopped_) co_return;
+      if (ended || is_final(state)) break;
+      state == SessionState::connected ? self->on_connected() : self->on_suspended();
+    }
+    self->on_suspended();
+  }
+}
+
+/// A new session has no watches, and may have missed anything.
+void Follow::begin(const Session& session) {
+  session_ = session;
+  hints_->forget_all();
+  dirty_.mark_all();
+  const std::lock_guard lock{mutex_};
+  shown_session_ = session;
+}
+
+/// The sync is ahead of the reads: they are no older than this connection, and on the same session its answer comes
+/// behind the events that were missed.
+void Follow::on_connected() {
+  if (std::exchange(connected_, true)) return;
+  failures_ = 0;
+  first_sync_ = sent_sync_ + 1;
+  send_sync();
+  pump_soon();
+}
+
+void Follow::on_suspended() {
+  connected_ = caught_up_ = false;
+  settle();
+}
+
+void Follow::end(error_code reason) {
+  ended_ = reason;
+  hints_->forget_all();
+  look_.cancel();
+  set_freshness(Freshness::State::gone);
+  if (const auto follower = follower_.lock())  // streams end with `closing`
+    follower->on_end(reason == Error::closed ? make_error_code(Error::closing) : reason);
+  progress_.happen();
+}
+
+void Follow::send_sync() {
+  session_.async_sync(first_.path,
+                      asio::bind_executor(serial_, [weak = weak_from_this(), number = ++sent_sync_](error_code error) {
+                        if (const auto self = weak.lock(); self && !self->stopped_) self->on_sync(number, error);
+                      }));
+}
+
+void Follow::on_sync(std::uint64_t number, error_code error) {
+  if (number < first_sync_ || !connected_) return;
+  if (error) return retry_later();
+  answered_sync_ = number;
+  dirty_.owe_unfinished();
+  settle();
+}
+
+/// Looks whether something has been achieved.
+void Follow::settle() {
+  const bool all_read = is_synced() && dirty_.owed(Urgency::soon) == 0;
+  if (all_read && !std::exchange(initialized_, true))
+    if (const auto follower = follower_.lock()) follower->on_initialized();
+  if (is_synced() && owes_nothing()) caught_up_ = true;
+  if (!blind_.empty()) caught_up_ = false;
+  if (!ended_)
+    set_freshness(!initialized_ ? Freshness::State::loading
+                  : caught_up_  ? Freshness::State::live
+                                : Freshness::State::stale);
+  progress_.happen();
+}
+
+void Follow::set_freshness(Freshness::State state) {
+  Freshness freshness;
+  {
+    const std::lock_guard lock{mutex_};
+    if (freshness_.state == state) return;
+    freshness = freshness_ = {state, Clock::now()};
+  }
+  if (const auto follower = follower_.lock(); follower && !stopped_) follower->on_freshness(freshness);
+}
+
+/// Asks the session, too: a process that was paused sees its end before it is processed.
+Freshness Follow::freshness() const {
+  const std::lock_guard lock{mutex_};
+  const bool is_cut = freshness_.state == Freshness::State::live && shown_session_.state() != SessionState::connected;
+  return is_cut ? Freshness{Freshness::State::stale, Clock::now()} : freshness_;
+}
+
+void Follow::start_anew() {
+  dirty_.clear();
+  hints_->forget_all();
+  unsure_.clear();
+  blind_.clear();
+  first_is_absent_ = false;
+  initialized_ = caught_up_ = false;
+  dirty_.add(first_, Urgency::soon, DirtySet::Duty::owed);
+  pump_soon();
+}
+
+Awaitable<error_code> Follow::wait_initialized() {
+  const auto cancellation = co_await asio::this_coro::cancellation_state;
+  while (!initialized_) {
+    if (ended_ || stopped_) co_return ended_.value_or(make_error_code(Error::closing));
+    co_await progress_.wait();
+    if (cancellation.cancelled() != asio::cancellation_type::none) co_return asio::error::operation_aborted;
+  }
+  co_return trouble_.value_or(error_code{});
+}
+
+/// The events of all that was committed before the sync come ahead of its answer. If the link is lost, the next
+/// connection's sync does as well.
+Awaitable<error_code> Follow::refresh() {
+  const auto cancellation = co_await asio::this_coro::cancellation_state;
+  for (std::uint64_t asked = 0;;) {
+    if (ended_ || stopped_) co_return ended_.value_or(make_error_code(Error::closing));
+    if (asked != 0 && answered_sync_ >= asked && is_synced() && owes_nothing()) co_return error_code{};
+    if (asked == 0 && connected_) {
+      for (const Item& item : unsure_) dirty_.mark(item);
+      send_sync();
+      asked = sent_sync_;
+      pump_soon();
+    }
+    co_await progress_.wait();
+    if (cancellation.cancelled() != asio::cancellation_type::none) co_return asio::error::operation_aborted;
+  }
+}
+
+}  // namespace zklock

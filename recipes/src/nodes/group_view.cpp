@@ -1,0 +1,140 @@
+#include "group_view.hpp"
+
+#include <zklock/path.hpp>
+
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <utility>
+
+namespace zklock::detail {
+
+std::shared_ptr<GroupView> GroupView::start(const ClientHandle& client, std::string path) {
+  auto view = std::make_shared<GroupView>(client, std::move(path));
+  view->follow_->start(view);
+  return view;
+}
+
+GroupView::GroupView(const ClientHandle& client, std::string path)
+    : RecipeCore{client, std::move(path)},
+      follow_{std::make_shared<Follow>(client, Item{Aspect::children, this->path()})},
+      told_{client.get_executor()} {}
+
+// ---- any thread
+
+GroupMembers GroupView::members() const {
+  GroupMembers now;
+  now.freshness = follow_->freshness();  // before the members: these are then as fresh at least
+  const std::lock_guard lock{mutex_};
+  now.members = *shown_;
+  return now;
+}
+
+std::shared_ptr<GroupChangeQueue> GroupView::subscribe() {
+  auto queue = std::make_shared<GroupChangeQueue>(*this);
+  const std::lock_guard lock{mutex_};
+  queue->show(shown_);
+  if (has_ended_) queue->end();
+  std::erase_if(readers_, [](const auto& reader) { return reader.expired(); });
+  readers_.push_back(queue);
+  return queue;
+}
+
+void GroupView::stop() {
+  follow_->stop();
+  asio::dispatch(client().get_executor(), [self = shared_from_this()] { self->end(make_error_code(Error::closed)); });
+}
+
+Awaitable<Result<Done>> GroupView::wait_for(std::shared_ptr<GroupView> self, std::size_t number) {
+  for (;;) {
+    const GroupMembers now = self->members();
+    if (now.is_live() && now.members.size() >= number) co_return Done{};
+    if (self->ended_) co_return *self->ended_;
+    co_await self->told_.wait();
+    const auto cancellation = co_await asio::this_coro::cancellation_state;
+    if (cancellation.cancelled() != asio::cancellation_type::none) co_return error_code{asio::error::operation_aborted};
+  }
+}
+
+// ---- what the servers say
+
+Item GroupView::item_of(const std::string& name) const { return {Aspect::data, join_path(path(), name)}; }
+
+void GroupView::on_children(const std::string&, ChildrenResult children) {
+  std::set<std::string> names{children.names.begin(), children.names.end()};
+  for (const std::string& name : names_) {
+    if (names.contains(name)) continue;
+    follow_->drop(item_of(name));
+    read_.erase(name);
+  }
+  names_ = std::move(names);
+  for (const std::string& name : names_) {
+    follow_->add(item_of(name));
+    follow_->release(item_of(name));
+  }
+  show();
+}
+
+void GroupView::on_data(const std::string& path, DataResult data) {
+  Member member;
+  member.payload = std::move(data.data);
+  member.session = data.stat.ephemeral_owner;
+  member.since = data.stat.created;
+  member.czxid = data.stat.czxid;
+  read_.insert_or_assign(std::string{node_name(path)}, std::move(member));
+  show();
+}
+
+/// A member that is gone is in the next list no more, or it is there again.
+void GroupView::on_absent(const Item& item) {
+  if (item.aspect == Aspect::data) {
+    read_.erase(std::string{node_name(item.path)});
+    return;
+  }
+  for (const std::string& name : names_) follow_->drop(item_of(name));
+  names_.clear();
+  read_.clear();
+  show();
+}
+
+/// Its payload is not known; that it is there is.
+void GroupView::on_unreadable(const Item& item, error_code) {
+  if (item.aspect != Aspect::data) return;
+  read_.insert_or_assign(std::string{node_name(item.path)}, Member{});
+  show();
+}
+
+void GroupView::show() {
+  if (read_.size() != names_.size()) return;
+  auto shown = std::make_shared<const MemberMap>(read_);
+  std::vector<std::shared_ptr<GroupChangeQueue>> readers;
+  {
+    const std::lock_guard lock{mutex_};
+    if (*shown_ == *shown) return;
+    shown_ = shown;
+    for (const auto& each : readers_)
+      if (auto reader = each.lock()) readers.push_back(std::move(reader));
+  }
+  for (const auto& reader : readers) reader->show(shown);
+  told_.happen();
+}
+
+void GroupView::on_freshness(const Freshness&) { told_.happen(); }
+
+void GroupView::on_end(error_code reason) { end(reason == Error::closing ? make_error_code(Error::closed) : reason); }
+
+void GroupView::end(error_code reason) {
+  if (ended_) return;
+  ended_ = reason;
+  std::vector<std::shared_ptr<GroupChangeQueue>> readers;
+  {
+    const std::lock_guard lock{mutex_};
+    has_ended_ = true;
+    for (const auto& each : readers_)
+      if (auto reader = each.lock()) readers.push_back(std::move(reader));
+  }
+  for (const auto& reader : readers) reader->end();
+  told_.happen();
+}
+
+}  // namespace zklock::detail

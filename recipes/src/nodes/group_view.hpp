@@ -1,0 +1,61 @@
+// Follows the members of a group.
+#pragma once
+
+#include "follow.hpp"
+#include "group_changes.hpp"
+#include "without_result.hpp"
+
+#include <zklock/recipe_kit/async_event.hpp>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace zklock::detail {
+
+/// The list of the directory says which members there are, all at one moment; the reads of the members say the rest. A
+/// list is shown once all that it names have been read.
+///
+/// Threads: the functions marked so, any; the others on the client's serial executor.
+class GroupView : public RecipeCore, public Follower, public std::enable_shared_from_this<GroupView> {
+ public:
+  [[nodiscard]] static std::shared_ptr<GroupView> start(const ClientHandle& client, std::string path);
+  /// For start() alone.
+  GroupView(const ClientHandle& client, std::string path);
+
+  // any thread
+  [[nodiscard]] GroupMembers members() const;
+  [[nodiscard]] std::shared_ptr<GroupChangeQueue> subscribe();
+  void stop();
+
+  [[nodiscard]] static Awaitable<Result<Done>> wait_for(std::shared_ptr<GroupView> self, std::size_t number);
+
+ private:
+  void on_data(const std::string& path, DataResult data) override;
+  void on_children(const std::string& path, ChildrenResult children) override;
+  void on_absent(const Item& item) override;
+  void on_unreadable(const Item& item, error_code error) override;
+  void on_freshness(const Freshness& freshness) override;
+  void on_end(error_code reason) override;
+
+  [[nodiscard]] Item item_of(const std::string& name) const;
+  /// Shows the list, if all that it names have been read.
+  void show();
+  void end(error_code reason);
+
+  std::shared_ptr<Follow> follow_;
+  std::set<std::string> names_;  // the last list
+  MemberMap read_;
+  AsyncEvent told_;
+  std::optional<error_code> ended_;
+
+  mutable std::mutex mutex_;  // of what follows
+  std::shared_ptr<const MemberMap> shown_ = std::make_shared<const MemberMap>();
+  std::vector<std::weak_ptr<GroupChangeQueue>> readers_;
+  bool has_ended_ = false;
+};
+
+}  // namespace zklock::detail

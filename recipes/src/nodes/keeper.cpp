@@ -1,0 +1,216 @@
+// The loop over sessions, and what callers wait for. The steps on a session are in keeper_steps.cpp, the end in
+// keeper_close.cpp.
+#include "keeper.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_state.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <utility>
+
+namespace zklock::detail {
+
+std::shared_ptr<Keeper> Keeper::start(const ClientHandle& client, std::string path, std::string data,
+                                      KeepOptions options) {
+  auto keeper = std::make_shared<Keeper>(client, std::move(path), std::move(data), std::move(options));
+  asio::post(client.get_executor(), [keeper] {
+    const auto serial = keeper->client().get_executor();
+    spawn_detached(serial, run(keeper));
+    if (!keeper->options_.touch.empty()) spawn_detached(serial, touch(keeper));
+  });
+  return keeper;
+}
+
+Keeper::Keeper(const ClientHandle& client, std::string path, std::string data, KeepOptions options)
+    : RecipeCore{client, std::move(path)},
+      options_{std::move(options)},
+      name_{client, this->path(), options_},
+      wish_{std::move(data), 1},
+      node_path_{name_.node_path()},
+      changed_{client.get_executor()},
+      told_{client.get_executor()},
+      touching_{client.get_executor()} {}
+
+// ---- any thread
+
+std::string Keeper::node_path() const {
+  const std::lock_guard lock{mutex_};
+  return node_path_;
+}
+
+std::string Keeper::data() const { return wish().data; }
+
+Keeper::Wish Keeper::wish() const {
+  const std::lock_guard lock{mutex_};
+  return wish_;
+}
+
+std::uint64_t Keeper::set_data(std::string data) {
+  std::uint64_t number = 0;
+  {
+    const std::lock_guard lock{mutex_};
+    wish_.data = std::move(data);
+    number = ++wish_.number;
+  }
+  asio::dispatch(client().get_executor(), [self = shared_from_this()] { self->changed_.happen(); });
+  return number;
+}
+
+// ---- what callers wait for
+
+/// False: the caller has cancelled.
+Awaitable<bool> Keeper::told(Keeper& keeper) {
+  co_await keeper.told_.wait();
+  const auto cancellation = co_await asio::this_coro::cancellation_state;
+  co_return cancellation.cancelled() == asio::cancellation_type::none;
+}
+
+namespace {
+
+error_code aborted() { return asio::error::operation_aborted; }
+error_code end_of(const NodeState& state) { return state.error ? state.error : make_error_code(Error::closed); }
+
+}  // namespace
+
+Awaitable<Result<Done>> Keeper::wait_present(std::shared_ptr<Keeper> self) {
+  for (;;) {
+    const NodeState now = self->state();
+    if (now.phase == NodePhase::present) co_return Done{};
+    if (now.phase == NodePhase::ended) co_return end_of(now);
+    const bool goes_on = co_await told(*self);  // not in the condition: g++ 12 would destroy it twice
+    if (!goes_on) co_return aborted();
+  }
+}
+
+Awaitable<Result<Done>> Keeper::wait_written(std::shared_ptr<Keeper> self, std::uint64_t number) {
+  for (;;) {
+    const NodeState now = self->state();
+    if (self->written_ >= number && now.phase == NodePhase::present) co_return Done{};
+    if (self->refused_ >= number) co_return self->refusal_;
+    if (now.phase == NodePhase::ended) co_return end_of(now);
+    const bool goes_on = co_await told(*self);
+    if (!goes_on) co_return aborted();
+  }
+}
+
+Awaitable<Result<Done>> Keeper::wait_closed(std::shared_ptr<Keeper> self) {
+  while (!self->cleaned_) {
+    const bool goes_on = co_await told(*self);
+    if (!goes_on) co_return aborted();
+  }
+  if (*self->cleaned_) co_return *self->cleaned_;
+  co_return Done{};
+}
+
+// ---- the loop over sessions
+
+Awaitable<void> Keeper::run(std::shared_ptr<Keeper> self) {
+  const error_code end = co_await self->keep();
+  const error_code cleaned = co_await self->clean_up();
+  self->link_.reset();
+  if (self->claim_) self->claim_->release();
+  self->claim_.reset();
+  self->cleaned_ = cleaned;
+  NodeState last;
+  last.phase = NodePhase::ended;
+  last.error = end;
+  self->publish(last);
+  self->touching_.happen();
+}
+
+/// Returns why the loop has ended: success if it was closed.
+Awaitable<error_code> Keeper::keep() {
+  while (!closing_) {
+    const auto session = co_await next_session();
+    if (!session) co_return closing_ ? error_code{} : session.error();
+    const error_code end = co_await keep_on(*session);
+    if (end) co_return closing_ ? error_code{} : end;
+    if (!closing_ && write_is_ambiguous_) late_until_ = Clock::now() + 2 * session->timeout();
+  }
+  co_return error_code{};
+}
+
+/// Waits until there is a connected session, or the loop is to end.
+Awaitable<Result<Session>> Keeper::next_session() {
+  struct Wait {
+    asio::cancellation_signal give_up;
+    std::optional<error_code> error;
+    Session session;
+  };
+  const auto wait = std::make_shared<Wait>();
+  client().async_session(
+      path(), Deadline{},
+      asio::bind_cancellation_slot(
+          wait->give_up.slot(), asio::bind_executor(client().get_executor(),
+                                                    [self = shared_from_this(), wait](error_code error, Session found) {
+                                                      wait->error = error;
+                                                      wait->session = std::move(found);
+                                                      self->changed_.happen();
+                                                    })));
+  for (bool given_up = false; !wait->error;) {
+    if (closing_ && !std::exchange(given_up, true)) wait->give_up.emit(asio::cancellation_type::terminal);
+    co_await changed();
+  }
+  if (*wait->error) co_return *wait->error;
+  co_return wait->session;
+}
+
+/// Another object of this client has the path: its node is foreign here. Returns success once the path is free.
+Awaitable<error_code> Keeper::take_claim() {
+  if (claim_ || !name_.is_known()) co_return error_code{};
+  auto claim = PathClaim::of(client(), name_.node_path());
+  for (const auto asked = std::make_shared<bool>(false); !claim->try_take();) {
+    if (options_.conflict == NodeConflict::fail) co_return make_error_code(Error::name_taken);
+    NodeState taken;
+    taken.phase = NodePhase::taken;
+    taken.owner = session_->id();
+    publish(taken);
+    if (!std::exchange(*asked, true))
+      claim->when_released([weak = weak_from_this(), asked] {
+        *asked = false;
+        if (const auto self = weak.lock()) self->changed_.happen();
+      });
+    co_await changed();
+    if (is_over(*session_)) co_return error_code{};
+  }
+  claim_ = std::move(claim);
+  co_return error_code{};
+}
+
+// ---- the link
+
+void Keeper::follow_link(const Session& session) {
+  session_ = session;
+  link_.emplace(session.states());
+  await_link(session);
+}
+
+void Keeper::await_link(const Session& session) {
+  link_->async_next(asio::bind_executor(client().get_executor(),
+                                        [weak = weak_from_this(), session](error_code error, SessionState state) {
+                                          const auto self = weak.lock();
+                                          if (!self || error || !self->link_ || self->session_ != session) return;
+                                          self->on_link(state);
+                                          if (!is_final(state)) self->await_link(session);
+                                        }));
+}
+
+void Keeper::on_link(SessionState link) {
+  NodeState now = state();
+  const bool was_there = now.phase == NodePhase::present || now.phase == NodePhase::suspect;
+  if (was_there && is_final(link)) {
+    publish({});
+  } else if (was_there) {
+    now.phase = link == SessionState::connected ? NodePhase::present : NodePhase::suspect;
+    publish(now);
+  }
+  changed_.happen();
+}
+
+void Keeper::publish(const NodeState& state) {
+  states_.publish(state);
+  told_.happen();
+}
+
+}  // namespace zklock::detail

@@ -1,0 +1,84 @@
+#include "node_name.hpp"
+
+#include "path_claim.hpp"
+
+#include <zklock/path.hpp>
+#include <zklock/recipe_kit/session_ops.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace zklock::detail {
+
+namespace {
+
+constexpr std::size_t digits = 10;
+
+/// Whether the server may have made the name by adding its digits to `start`.
+bool is_numbered(std::string_view name, std::string_view start) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return name.size() == start.size() + digits && name.starts_with(start) &&
+         std::ranges::all_of(name.substr(start.size()), is_digit);
+}
+
+}  // namespace
+
+NodeName::NodeName(ClientHandle client, std::string path, KeepOptions options)
+    : client_{std::move(client)}, path_{std::move(path)}, options_{std::move(options)} {
+  if (options_.is_protected) protected_.emplace(path_);
+  if (!is_sequential(options_.node.mode)) node_path_ = protected_ ? protected_->path() : path_;
+}
+
+Awaitable<error_code> NodeName::create(Session session, std::string data, const OwnSessions& sessions) {
+  if (may_exist_) {
+    const error_code error = co_await find(session, sessions);
+    if (error || is_known()) co_return error;
+  }
+  sent_ = data;
+  may_exist_ = true;  // until the server has answered
+  const std::string& path = protected_ ? protected_->path() : path_;
+  auto [error, created] = co_await session.async_create(path, std::move(data), options_.node, use_tuple);
+  may_exist_ = error && outcome_of(error) == Outcome::ambiguous;
+  if (!error) {
+    node_path_ = created.path;
+    created_ = created.stat.czxid;
+  }
+  co_return error;
+}
+
+/// The current session's node comes before one of an earlier session, which goes with that session.
+Awaitable<error_code> NodeName::find(Session session, const OwnSessions& sessions) {
+  if (protected_) {
+    const auto found = co_await find_nodes(session, *protected_);
+    if (!found) co_return found.error();
+    for (const CreateResult& node : *found)
+      if (!is_known() || node.stat.ephemeral_owner == session.id()) node_path_ = node.path;
+  } else {
+    auto found = co_await find_unprotected(session, sessions);
+    if (!found) co_return found.error();
+    node_path_ = std::move(*found);
+  }
+  may_exist_ = false;
+  co_return error_code{};
+}
+
+Awaitable<Result<std::string>> NodeName::find_unprotected(Session session, const OwnSessions& sessions) const {
+  const std::string directory{parent_path(path_)};
+  const auto names = co_await list_children_fresh(session, directory);
+  if (!names && names.error() == Error::no_node) co_return std::string{};
+  if (!names) co_return names.error();
+  std::string best;
+  for (const std::string& name : *names) {
+    if (!is_numbered(name, node_name(path_))) continue;
+    std::string node = join_path(directory, name);
+    if (PathClaim::of(client_, node)->is_taken()) continue;
+    const auto [error, read] = co_await session.async_get_data(node, use_tuple);
+    if (error && error != Error::no_node) co_return error;
+    const std::int64_t owner = read.stat.ephemeral_owner;
+    if (error || read.data != sent_ || (owner != session.id() && !sessions.contain(owner))) continue;
+    if (best.empty() || owner == session.id()) best = std::move(node);
+  }
+  co_return best;
+}
+
+}  // namespace zklock::detail

@@ -1,0 +1,208 @@
+// A kept node on a fake ensemble, under a clock that the test moves: what it does when, and what it costs.
+#include "kept_node_scenario.hpp"
+
+#include <functional>
+
+using namespace zklock;
+using namespace zklock::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string path = "/services/shop/a";
+
+/// Servers that end a session late, so that its nodes are still there when the client has another one.
+const FakeEnsembleOptions late_servers{.tick = 4s, .latency = 1ms};
+
+void play(FakeEnsembleOptions ensemble, const std::function<asio::awaitable<void>(Simulation&)>& body) {
+  Simulation simulation{1, ensemble};
+  simulation.actor([&] { return body(simulation); });
+  simulation.run();
+  INFO((simulation.failures().empty() ? std::string{} : simulation.failures().front()));
+  CHECK(simulation.failures().empty());
+}
+
+asio::awaitable<void> until(std::function<bool()> condition) {
+  const Clock::time_point latest = Clock::now() + 60s;
+  while (!condition() && Clock::now() < latest) co_await test::pause(10ms);
+  CHECK(condition());
+}
+
+/// The requests that come to the ensemble, but for connections, as long as it exists.
+class Requests {
+ public:
+  explicit Requests(Simulation& simulation) : simulation_{simulation} {
+    simulation.ensemble().on_call([seen = seen_](const FakeCall& call) {
+      if (!call.applied && call.operation != "connect") seen->push_back(std::string{call.operation});
+      return FakeFault::none;
+    });
+  }
+  ~Requests() { simulation_.ensemble().on_call({}); }
+  Requests(const Requests&) = delete;
+  [[nodiscard]] std::vector<std::string> take() const { return std::exchange(*seen_, {}); }
+
+ private:
+  Simulation& simulation_;
+  std::shared_ptr<std::vector<std::string>> seen_ = std::make_shared<std::vector<std::string>>();
+};
+
+std::int64_t owner(const Simulation& simulation) {
+  const auto found = test::find_node(simulation, path);
+  return found ? found->stat.ephemeral_owner : 0;
+}
+
+/// Ends the client's session by its own clock alone: the servers still have it, and its node. Returns its id.
+asio::awaitable<std::int64_t> lose_session(Simulation& simulation, const test::Kept& kept) {
+  const Client& client = simulation.client("a");
+  const std::int64_t lost = client.session().id();
+  simulation.ensemble().refuse_connections();
+  simulation.ensemble().cut(lost);
+  co_await until([&] { return kept.node().state().phase == NodePhase::absent; });
+  CHECK(simulation.ensemble().is_alive(lost));
+  CHECK(owner(simulation) == lost);
+  simulation.ensemble().accept_connections();
+  co_return lost;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("the node that the client's old session has left is replaced in one transaction, without a gap") {
+  play(late_servers, [](Simulation& simulation) -> asio::awaitable<void> {
+    test::Kept kept{simulation, "a", path, "data"};
+    co_await kept.wait_present();
+    const auto gaps = std::make_shared<int>(0);
+    const std::weak_ptr<int> counts = gaps;
+    simulation.invariant("(gaps are counted)", [&simulation, counts] {
+      if (const auto number = counts.lock(); number && !test::find_node(simulation, path)) ++*number;
+      return true;
+    });
+    for (int i = 0; i < 8; ++i) {
+      Requests requests{simulation};
+      const std::int64_t lost = co_await lose_session(simulation, kept);
+      co_await until([&] { return kept.node().is_present(); });
+      CHECK(*gaps == 0);
+      CHECK(simulation.ensemble().is_alive(lost));
+      CHECK(owner(simulation) == simulation.client("a").session().id());
+      CHECK(requests.take() == Names{"create", "get_children", "commit", "get_children"});
+      co_await until([&] { return !simulation.ensemble().is_alive(lost); });
+      co_await test::pause(100ms);
+      CHECK(owner(simulation) == simulation.client("a").session().id());
+    }
+    co_await kept.close();
+  });
+}
+
+TEST_CASE("a kept node is there again after each of 1,000 ended sessions, after one flight, with one create") {
+  for (const auto& [mode, protection] : {std::pair{CreateMode::ephemeral, NodeProtection::off},
+                                         std::pair{CreateMode::ephemeral_sequential, NodeProtection::on}}) {
+    play({.latency = 1ms}, [mode = mode, protection = protection](Simulation& simulation) -> asio::awaitable<void> {
+      PersistentNodeOptions options;
+      options.mode = mode;
+      options.protection = protection;
+      test::Kept neighbour{simulation, "b", "/services/shop/b", "data"};  // so that the directory stays
+      co_await neighbour.wait_present();
+      test::Kept kept{simulation, "a", path, "data", options};
+      co_await kept.wait_present();
+      for (int i = is_sequential(mode) ? 800 : 0; i < 1000; ++i) {
+        Requests requests{simulation};
+        const std::int64_t lost = simulation.client("a").session().id();
+        const std::int64_t before = kept.node().state().czxid;
+        simulation.ensemble().expire(lost);
+        co_await until([&] { return kept.node().is_present() && kept.node().state().czxid > before; });
+        CHECK(test::nodes_in(simulation, "/services/shop").size() == 2);
+        CHECK(test::find_node(simulation, kept.node().node_path())->stat.ephemeral_owner ==
+              simulation.client("a").session().id());
+        CHECK(requests.take() == Names{"create", "get_children"});
+      }
+      co_await kept.close();
+      co_await neighbour.close();
+    });
+  }
+}
+
+TEST_CASE("a kept node costs two requests at the start, one for its data and one at the end, and nothing in between") {
+  play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
+    test::Kept first{simulation, "b", "/services/shop/b", "data"};  // so that the directory is there
+    co_await first.wait_present();
+    Requests requests{simulation};
+    test::Kept kept{simulation, "a", path, "data"};
+    co_await kept.wait_present();
+    CHECK(requests.take() == Names{"create", "get_children"});
+    co_await kept.set("next");
+    CHECK(requests.take() == Names{"set_data"});
+    simulation.ensemble().cut(simulation.client("a").session().id());
+    co_await test::pause(10min / 4);
+    CHECK(kept.node().is_present());
+    CHECK(requests.take().empty());
+    co_await kept.close();
+    CHECK(requests.take() == Names{"remove"});
+    co_await first.close();
+  });
+}
+
+TEST_CASE("a late write of an old session is undone, and another client's is not") {
+  play(late_servers, [](Simulation& simulation) -> asio::awaitable<void> {
+    test::Kept kept{simulation, "a", path, "old"};
+    co_await kept.wait_present();
+    simulation.ensemble().on_call(
+        [](const FakeCall& call) { return call.operation == "set_data" ? FakeFault::cut : FakeFault::none; });
+    simulation.ensemble().refuse_connections();
+    kept.node().async_set_data("late", [](error_code) {});
+    co_await until([&] { return kept.node().state().phase == NodePhase::suspect; });
+    simulation.ensemble().on_call({});
+    kept.node().async_set_data("new", [](error_code) {});
+    co_await lose_session(simulation, kept);
+    co_await kept.wait_present();
+    co_await until([&] { return test::find_node(simulation, path)->data == "new"; });
+    simulation.ensemble().set_data(path, "late");
+    co_await until([&] { return test::find_node(simulation, path)->data == "new"; });
+    co_await test::pause(30s);
+    simulation.ensemble().set_data(path, "foreign");  // the first is told by the watch that was set for late writes
+    co_await test::pause(1s);
+    CHECK(test::find_node(simulation, path)->data == "foreign");
+    co_await kept.close();
+  });
+}
+
+TEST_CASE("a node that others delete again and again, or that is refused, is not tried at full speed") {
+  play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
+    test::Kept kept{simulation, "a", path, "data"};
+    co_await kept.wait_present();
+    Requests requests{simulation};
+    for (const Clock::time_point end = Clock::now() + 60s; Clock::now() < end; co_await test::pause(10ms))
+      if (test::find_node(simulation, path)) simulation.ensemble().remove(path);
+    CHECK(requests.take().size() < 200);
+    co_await kept.wait_present();
+    co_await kept.close();
+  });
+  play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
+    PersistentNodeOptions options;
+    options.parents = CreateOptions::Parents::none;
+    test::Kept kept{simulation, "a", "/missing/a", "data", options};
+    Requests requests{simulation};
+    co_await test::pause(5min);
+    CHECK(kept.node().state().phase == NodePhase::failing);
+    CHECK(requests.take().size() < 300);
+    co_await kept.close();
+  });
+}
+
+TEST_CASE("a takeover is done once a session, and a client of an earlier node waits") {
+  play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
+    PersistentNodeOptions options;
+    options.conflict = NodeConflict::take_over;
+    test::Kept first{simulation, "a", path, "a", options};
+    co_await first.wait_present();
+    test::Kept second{simulation, "b", path, "b", options};
+    co_await until([&] { return second.node().is_present(); });
+    co_await test::pause(1s);
+    const auto before = test::find_node(simulation, path);
+    co_await test::pause(60s);
+    CHECK(test::find_node(simulation, path)->stat.czxid == before->stat.czxid);
+    CHECK(first.node().is_present() != second.node().is_present());
+    co_await first.close();
+    co_await second.close();
+  });
+}

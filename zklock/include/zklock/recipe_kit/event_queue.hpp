@@ -1,0 +1,151 @@
+// The events that a subscriber has not read yet, and their publisher.
+#pragma once
+
+#include <zklock/event_stream.hpp>
+#include <zklock/recipe_kit/merging_list.hpp>
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace zklock {
+
+/// Threads: any; it has a mutex, which is never held while a handler runs.
+template <class Event>
+class EventQueue final : public detail::EventSource<Event>, public std::enable_shared_from_this<EventQueue<Event>> {
+ public:
+  explicit EventQueue(const ClientHandle& client) : detail::EventSource<Event>{client} {}
+
+  void push(Event event) {
+    std::unique_lock lock{mutex_};
+    if (end_) return;
+    if (waiter_) return complete(lock, error_code{}, std::move(event));
+    unread_.push(std::move(event));
+    changed_.notify_one();
+  }
+
+  /// What was pushed before, and is unread, does not count any more.
+  void forget_unread() {
+    const std::lock_guard lock{mutex_};
+    unread_.clear();
+  }
+
+  /// No event follows.
+  void end(error_code reason) {
+    std::unique_lock lock{mutex_};
+    if (end_) return;
+    end_ = reason;
+    if (waiter_) return complete(lock, reason, Event{});
+    changed_.notify_one();
+  }
+
+  void next(detail::Handler<Event> handler) override {
+    follow_cancellation(handler);
+    std::unique_lock lock{mutex_};
+    if (waiter_) return post(std::move(handler), make_error_code(Error::invalid_state), Event{});
+    waiter_.emplace(std::move(handler));
+    if (!unread_.empty()) return complete(lock, error_code{}, unread_.pop());
+    if (end_) complete(lock, *end_, Event{});
+  }
+
+  /// Waits in slices: the clock of a condition variable stands still while the machine is suspended.
+  std::pair<error_code, std::optional<Event>> take(Deadline deadline) override {
+    constexpr Clock::duration slice = std::chrono::seconds{1};
+    std::unique_lock lock{mutex_};
+    if (waiter_) return {make_error_code(Error::invalid_state), std::nullopt};
+    for (;;) {
+      if (!unread_.empty()) return {error_code{}, unread_.pop()};
+      if (end_) return {*end_, std::nullopt};
+      const Clock::duration left = deadline ? *deadline - Clock::now() : slice;
+      if (left <= Clock::duration::zero()) return {make_error_code(Error::timed_out), std::nullopt};
+      changed_.wait_for(lock, std::min(left, slice));
+    }
+  }
+
+  void cancel() override {
+    std::unique_lock lock{mutex_};
+    if (waiter_) complete(lock, asio::error::operation_aborted, Event{});
+  }
+
+  void abandon() noexcept override {
+    cancel();
+    forget_unread();
+    if (on_abandon) on_abandon();
+  }
+
+  /// Called when there is no reader any more. To be set before there is one.
+  std::function<void()> on_abandon;
+
+ private:
+  void follow_cancellation(const detail::Handler<Event>& handler) {
+    if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
+      slot.assign([weak = this->weak_from_this()](asio::cancellation_type type) {
+        if (type == asio::cancellation_type::none) return;
+        if (const auto self = weak.lock()) self->cancel();
+      });
+  }
+
+  void complete(std::unique_lock<std::mutex>& lock, error_code error, Event event) {
+    detail::Handler<Event> handler{std::move(*waiter_)};
+    waiter_.reset();
+    lock.unlock();
+    post(std::move(handler), error, std::move(event));
+  }
+
+  /// Never within the call that began the wait.
+  void post(detail::Handler<Event> handler, error_code error, Event event) {
+    asio::post(this->client().get_executor(),
+               [self = this->shared_from_this(), handler = std::move(handler), error,
+                event = std::move(event)]() mutable { std::move(handler)(error, std::move(event)); });
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  MergingList<Event> unread_;
+  std::optional<error_code> end_;
+  std::optional<detail::Handler<Event>> waiter_;
+};
+
+/// The subscribers of one publisher. Threads: one serial executor, or under the publisher's mutex.
+template <class Event>
+class EventQueues {
+ public:
+  std::shared_ptr<EventQueue<Event>> add(const ClientHandle& client) {
+    std::erase_if(queues_, [](const auto& queue) { return queue.expired(); });
+    auto queue = std::make_shared<EventQueue<Event>>(client);
+    queues_.push_back(queue);
+    return queue;
+  }
+  [[nodiscard]] bool empty() const noexcept { return queues_.empty(); }
+
+  void push(const Event& event) {
+    each([&](EventQueue<Event>& queue) { queue.push(event); });
+  }
+  void forget_unread() {
+    each([](EventQueue<Event>& queue) { queue.forget_unread(); });
+  }
+  void end(error_code reason) {
+    each([&](EventQueue<Event>& queue) { queue.end(reason); });
+  }
+
+ private:
+  template <class Action>
+  void each(Action action) {
+    for (const auto& weak : queues_)
+      if (const auto queue = weak.lock()) action(*queue);
+  }
+
+  std::vector<std::weak_ptr<EventQueue<Event>>> queues_;
+};
+
+}  // namespace zklock
