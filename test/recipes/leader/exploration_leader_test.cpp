@@ -113,11 +113,11 @@ TEST_CASE("candidates with priorities never lead two at a time whatever fails") 
   check({{.name = "a", .priority = 3},
          {.name = "b", .comes_after = 100ms, .priority = 1},
          {.name = "c", .comes_after = 200ms, .priority = 7}},
-        300);
+        100);
   check({{.name = "a", .client = "one", .priority = 3},
          {.name = "b", .client = "one", .comes_after = 100ms, .priority = 1},
          {.name = "c", .client = "two", .comes_after = 200ms, .priority = 7}},
-        200);
+        100);
 }
 
 TEST_CASE("candidates whose nodes an operator deletes stand again, and never lead two at a time, whatever fails") {
