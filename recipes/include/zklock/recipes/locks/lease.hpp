@@ -14,6 +14,8 @@
 
 namespace zklock {
 
+class Session;
+
 enum class LeaseState {
   held,     ///< connected, and valid_until() is ahead
   suspect,  ///< the link is lost, but the lock is held until valid_until(); start nothing that takes longer
