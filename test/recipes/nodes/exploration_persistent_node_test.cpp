@@ -62,6 +62,29 @@ TEST_CASE("a persistent node is kept, and goes when it is closed, whatever fails
   test::check_exploration(keeping({CreateMode::persistent}), 200);
 }
 
+namespace {
+
+/// Closes while the create may be under way.
+asio::awaitable<void> close_at_once(Simulation& simulation, std::chrono::milliseconds later) {
+  PersistentNodeOptions options;
+  options.mode = CreateMode::ephemeral_sequential;
+  options.protection = NodeProtection::on;
+  test::Kept kept{simulation, "a", path, "data", options};
+  co_await test::pause(later);
+  co_await kept.close();
+}
+
+}  // namespace
+
+TEST_CASE("a sequential node that is closed while it is created leaves nothing, whatever fails") {
+  for (const auto later : {6ms, 9ms})
+    test::check_exploration(
+        [later](Simulation& simulation) {
+          simulation.actor([&simulation, later] { return close_at_once(simulation, later); });
+        },
+        50);
+}
+
 TEST_CASE("a kept node that an operator deletes, with its directory or alone, is created again") {
   test::check_exploration(keeping({CreateMode::ephemeral}), 200, {.operator_deletes = directory});
   test::check_exploration(keeping({CreateMode::ephemeral_sequential, NodeProtection::on}), 100,
