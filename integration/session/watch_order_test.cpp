@@ -88,9 +88,11 @@ void check(const Client& observing, const Client& operating) {
   Observer observer{observing};
   for (int i = 0; i < rounds(); ++i) {
     observer.begin();
-    const auto [error, results] = commit(Transaction{}.remove("/d").create("/d", ""));
-    REQUIRE_FALSE(error);
-    CHECK(observer.end() < results.back().stat.czxid);
+    REQUIRE_FALSE(std::get<0>(commit(Transaction{}.remove("/d").create("/d", ""))));
+    const auto [error, made_anew] =
+        outcome_of_operation<std::optional<Stat>>([&](auto token) { session.async_exists("/d", std::move(token)); });
+    REQUIRE((!error && made_anew));
+    CHECK(observer.end() < made_anew->czxid);
   }
 }
 
