@@ -19,8 +19,8 @@ struct Fixture : LockFixture {
   InterProcessSemaphore semaphore{client, path, SharedPermits{.path = node, .seed = 1}};
 
   [[nodiscard]] std::size_t leases() const { return children_of(session, path + "/leases").size(); }
-  /// The holder of the mutex waits for a permit, and for a change of the number of permits.
-  [[nodiscard]] bool somebody_waits() const { return server.monitor("zk_watch_count") == 3; }
+  /// The holder of the mutex waits for a permit, and for a change of their number; the directory may be watched, too.
+  [[nodiscard]] bool somebody_waits() const { return server.monitor("zk_watch_count") >= 3; }
   [[nodiscard]] DataResult read() const {
     return std::get<1>(
         outcome_of_operation<DataResult>([&](auto token) { session.async_get_data(node, std::move(token)); }));
@@ -44,7 +44,7 @@ TEST_CASE_METHOD(Fixture, "the node of the number of permits is made with the se
   CHECK_FALSE(other.try_acquire());
   write("\0\0\0\x02"s);
   CHECK(other.try_acquire());
-  CHECK(server.monitor("zk_watch_count") == 0);
+  CHECK(server.monitor("zk_watch_count") <= 1);
 }
 
 TEST_CASE_METHOD(Fixture, "raising the number of permits lets the waiter in at once") {
