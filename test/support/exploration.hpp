@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 namespace zklock::test {
 
@@ -23,15 +24,15 @@ inline asio::awaitable<void> pause(std::chrono::milliseconds wait) {
   co_await timer.async_wait(asio::as_tuple(asio::deferred));
 }
 
-/// A moment after its last operation has ended, a client watches nothing any more, but the lock's directory, if that is
-/// given: while a lock object lives, it may prove the places of the client's next nodes. A moment that the process oversleeps
-/// does not count: what is under way then is still under way afterwards.
-inline bool idle_clients_watch_nothing(testing::Simulation& simulation, const std::string& but_directory = {}) {
+/// A moment after its last operation has ended, a client watches nothing any more but these directories of wait queues:
+/// while a lock object lives, the watch on its directory may prove the places of the client's next nodes. A moment that
+/// the process oversleeps does not count: what is under way then is still under way afterwards.
+inline bool idle_clients_watch_nothing(testing::Simulation& simulation, const std::vector<std::string>& but = {}) {
   constexpr Clock::duration a_moment = std::chrono::milliseconds{50};
   if (Clock::now() <= simulation.woke() + a_moment) return true;
   for (const testing::FakeWatch& watch : simulation.ensemble().watches())
     for (const std::string& name : simulation.client_names()) {
-      if (watch.kind == testing::FakeWatchKind::data && watch.path == but_directory) continue;
+      if (watch.kind == testing::FakeWatchKind::data && std::ranges::find(but, watch.path) != but.end()) continue;
       if (watch.path.starts_with("/zookeeper") || simulation.client(name).session().id() != watch.session) continue;
       const auto& operations = simulation.operations();
       const bool idle =

@@ -77,7 +77,7 @@ void check(const std::vector<Stander>& standers, std::size_t pairs, const std::s
   const auto scenario = [&](Simulation& simulation) {
     const auto watch = std::make_shared<LockWatch>(simulation, directory);
     simulation.invariant("idle clients watch nothing",
-                         [&simulation] { return test::idle_clients_watch_nothing(simulation); });
+                         [&simulation] { return test::idle_clients_watch_nothing(simulation, {directory}); });
     for (const Stander& each : standers)
       simulation.actor([&simulation, watch, each] { return stand(simulation, watch, each); });
   };
@@ -165,7 +165,7 @@ asio::awaitable<void> run_while_leading(Simulation& simulation, std::shared_ptr<
 void run_in_turn(Simulation& simulation) {
   const auto watch = std::make_shared<LockWatch>(simulation, directory);
   simulation.invariant("idle clients watch nothing",
-                       [&simulation] { return test::idle_clients_watch_nothing(simulation); });
+                       [&simulation] { return test::idle_clients_watch_nothing(simulation, {directory}); });
   for (const std::string name : {"a", "b"})
     simulation.actor([&simulation, watch, name] { return run_while_leading(simulation, watch, name); });
 }

@@ -46,7 +46,7 @@ TEST_CASE("repeated tries for a lock of a registry leave no trace whatever fails
       [often](Simulation& simulation) {
         const auto watch = std::make_shared<LockWatch>(simulation, "/locks/stock");
         simulation.invariant("idle clients watch nothing",
-                             [&simulation] { return test::idle_clients_watch_nothing(simulation); });
+                             [&simulation] { return test::idle_clients_watch_nothing(simulation, {"/locks/stock"}); });
         for (const Writer& each : {Writer{.name = "a"}, Writer{.name = "b", .comes_after = 100ms, .options = often}})
           simulation.actor([&simulation, watch, each] { return write(simulation, watch, each); });
       },

@@ -94,7 +94,7 @@ void check(const std::vector<Party>& parties, std::size_t pairs) {
     // The invariant goes by the client names of the operations, and knows one client for each name.
     if (std::ranges::all_of(parties, [](const Party& each) { return each.clients == Party::Clients::one; }))
       simulation.invariant("idle clients watch nothing",
-                           [&simulation] { return test::idle_clients_watch_nothing(simulation); });
+                           [&simulation] { return test::idle_clients_watch_nothing(simulation, both); });
     for (const Party& each : parties)
       simulation.actor([&simulation, watches, each] { return play(simulation, watches, each); });
   };

@@ -89,7 +89,7 @@ void check(const std::vector<Contender>& contenders, std::size_t pairs, Actor ac
   const auto scenario = [&](Simulation& simulation) {
     const auto watch = std::make_shared<LockWatch>(simulation, nodes);
     simulation.invariant("idle clients watch nothing",
-                         [&simulation] { return test::idle_clients_watch_nothing(simulation, directory); });
+                         [&simulation] { return test::idle_clients_watch_nothing(simulation, {directory}); });
     for (const Contender& each : contenders)
       simulation.actor([&simulation, watch, each, actor] { return actor(simulation, watch, each); });
   };

@@ -113,7 +113,7 @@ void check(const std::vector<Part>& parts, std::size_t pairs, const std::string&
   const auto scenario = [parts](Simulation& simulation) {
     const auto holders = std::make_shared<Holders>(simulation);
     simulation.invariant("idle clients watch nothing",
-                         [&simulation] { return test::idle_clients_watch_nothing(simulation, directory); });
+                         [&simulation] { return test::idle_clients_watch_nothing(simulation, {directory}); });
     for (const Part& part : parts)
       simulation.actor([&simulation, holders, part] { return play(simulation, holders, part); });
   };

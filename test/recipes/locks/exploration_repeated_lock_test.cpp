@@ -57,7 +57,7 @@ void check(const std::vector<User>& users, std::size_t pairs, const std::string&
   const auto scenario = [&](Simulation& simulation) {
     const auto watch = std::make_shared<LockWatch>(simulation, directory);
     simulation.invariant("idle clients watch nothing but the directory",
-                         [&simulation] { return test::idle_clients_watch_nothing(simulation, directory); });
+                         [&simulation] { return test::idle_clients_watch_nothing(simulation, {directory}); });
     for (const User& each : users)
       simulation.actor([&simulation, watch, each] { return use(simulation, watch, each); });
   };

@@ -122,8 +122,9 @@ asio::awaitable<void> visit(Simulation& simulation, std::shared_ptr<PermitWatch>
 Scenario scenario_of(const Place& place, const std::vector<Guest>& guests) {
   return [place, guests](Simulation& simulation) {
     const auto watch = std::make_shared<PermitWatch>(simulation, place.permits);
-    simulation.invariant("idle clients watch nothing",
-                         [&simulation] { return test::idle_clients_watch_nothing(simulation); });
+    simulation.invariant("idle clients watch nothing", [&simulation] {
+      return test::idle_clients_watch_nothing(simulation, {directory + "/locks"});
+    });
     simulation.invariant("only the holder of the mutex has nodes that are no permits",
                          [watch] { return watch->only_the_first_in_line_tries(); });
     for (const Guest& each : guests)

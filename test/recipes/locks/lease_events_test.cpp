@@ -96,7 +96,7 @@ TEST_CASE("another client's data in a holder's node are replaced, and the count 
 TEST_CASE("waits for a loss and for a request to revoke complete once whatever fails") {
   const auto scenario = [](Simulation& simulation) {
     simulation.invariant("idle clients watch nothing",
-                         [&simulation] { return test::idle_clients_watch_nothing(simulation); });
+                         [&simulation] { return test::idle_clients_watch_nothing(simulation, {directory}); });
     simulation.actor([&simulation]() -> asio::awaitable<void> {
       const InterProcessMutex mutex{simulation.client("a", config()), directory};
       auto acquiring =
