@@ -9,6 +9,8 @@
 
 namespace zklock {
 
+class ClientHandle;
+
 namespace detail {
 class MultiHold;
 const ClientHandle& home_of(const MultiHold& holds);
