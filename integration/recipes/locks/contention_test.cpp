@@ -168,7 +168,7 @@ TEST_CASE("512 waiters in one process get the lock in order, and each handoff co
   std::vector<Pending<Lease>> pending(waiters);
   for (auto& waiter : pending) mutex.async_acquire(waiter.handler());
   REQUIRE(eventually([&] { return children_of(session, path).size() == waiters + 1; }));
-  CHECK(server.monitor("zk_watch_count") == 0);
+  CHECK(server.monitor("zk_watch_count") <= 1);  // the directory's
   std::vector<std::int64_t> requests;
   const auto count_requests = [&] {
     CHECK_FALSE(sync(session));  // the local handoffs run ahead of the server

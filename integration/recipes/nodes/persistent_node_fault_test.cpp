@@ -146,13 +146,14 @@ TEST_CASE("a persistent node of a client that starts before its server is there 
   node.wait_present();
 }
 
-/// A server that was killed keeps its sessions, for their whole timeout from its start on.
+/// A server that was killed keeps its sessions, for their whole timeout from its start on: long enough here for the client
+/// to be back before.
 TEST_CASE(
     "the node of a client's old session that its server still has is replaced, and the old session's end leaves it",
     "[faults]") {
   testing::TestServer server;
   const std::string path = "/services/a";
-  Client client = make_client(server, 4s);
+  Client client = make_client(server, 9s);
   const PersistentNode node{client, path, "data"};
   node.wait_present();
   const std::int64_t before = client.session().id();

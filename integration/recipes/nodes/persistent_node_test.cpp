@@ -238,7 +238,9 @@ TEST_CASE_METHOD(Fixture,
 }
 
 TEST_CASE_METHOD(Fixture, "a persistent node that the servers refuse is tried more and more slowly, and says why") {
-  REQUIRE_FALSE(create(client, path, "", NodeOptions{CreateMode::persistent, read_acl()}));
+  REQUIRE_FALSE(create(client, path, "", CreateOptions{CreateMode::persistent}.creating_parents()));
+  REQUIRE_FALSE(std::get<0>(outcome_of_operation<>(
+      [&](auto token) { client.async_set_acl(path, read_acl(), any_version, std::move(token)); })));
   const auto before = server.monitor("zk_packets_received");
   const PersistentNode node = keep("data");
   REQUIRE(eventually_in(node, NodePhase::failing));

@@ -160,7 +160,7 @@ Awaitable<error_code> Follow::wait_initialized() {
     co_await progress_.wait();
     if (cancellation.cancelled() != asio::cancellation_type::none) co_return asio::error::operation_aborted;
   }
-  co_return trouble_.value_or(error_code{});
+  co_return blind_.empty() ? error_code{} : trouble_.value_or(error_code{});
 }
 
 /// The events of all that was committed before the sync come ahead of its answer. If the link is lost, the next

@@ -84,8 +84,8 @@ Awaitable<bool> Candidacy::stay(std::shared_ptr<LeaseShare> share) {
 }
 
 Awaitable<void> Candidacy::run(std::shared_ptr<Candidacy> self) {
-  for (;;) {
-    self->events_->push({CandidacyState::waiting});
+  for (bool was_told = false;;) {
+    if (!std::exchange(was_told, true)) self->events_->push({CandidacyState::waiting});
     auto leading = lead(self->candidate_, {}, Rank::own);
     auto leadership = co_await std::move(leading);
     if (leadership) {
@@ -94,6 +94,7 @@ Awaitable<void> Candidacy::run(std::shared_ptr<Candidacy> self) {
       const bool goes_on = co_await self->stay(lease.share());
       self->keep(nullptr);
       if (!goes_on) co_return;
+      was_told = false;
       continue;
     }
     if (!is_passing(leadership.error())) co_return self->events_->end(end_of_stream(leadership.error()));

@@ -87,6 +87,9 @@ Awaitable<Result<Seen>> look_over_sessions(const Candidate& candidate, std::int6
   }
 }
 
+/// What tells one leader from another: their data may be written over.
+std::int64_t token_of(const std::optional<Leader>& leader) { return leader ? leader->fencing_token : 0; }
+
 }  // namespace
 
 Awaitable<error_code> LeaderWatch::run(std::shared_ptr<LeaderWatch> self) {
@@ -99,7 +102,7 @@ Awaitable<error_code> LeaderWatch::run(std::shared_ptr<LeaderWatch> self) {
       if (const auto [cancelled] = co_await pause.async_wait(use_tuple); cancelled) co_return cancelled;
       continue;
     }
-    if (!told || *told != seen->leader) self->leaders_->push(*(told = std::move(seen->leader)));
+    if (!told || token_of(*told) != token_of(seen->leader)) self->leaders_->push(*(told = std::move(seen->leader)));
     const auto [ended, event] = co_await seen->change.async_wait(use_tuple);
     if (ended && !is_passing(ended)) co_return ended;
   }

@@ -133,11 +133,12 @@ Awaitable<error_code> Keeper::act_on(Session session, NodeLook look) {
       case KeepStep::give_up: co_return make_error_code(Error::name_taken);
       case KeepStep::replace: break;
     }
-    if (seen.owner != NodeOwner::earlier_session) took_over_ = true;
     const Wish wanted = wish();
     NodeFlight flight = co_await replace_and_look(session, name_.node_path(), look.stat->version, wanted.data,
                                                   options_now(), look_by());
     const error_code error = flight.written;
+    const bool may_be_done = !error || outcome_of(error) == Outcome::ambiguous;
+    if (may_be_done && seen.owner != NodeOwner::earlier_session) took_over_ = true;
     if (error == Error::bad_version || error == Error::no_node || error == Error::node_exists) co_return error_code{};
     if (error) co_return error;
     written_ = has_ttl(options_.node.mode) ? 0 : wanted.number;

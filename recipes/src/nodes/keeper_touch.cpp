@@ -10,7 +10,7 @@ namespace zklock::detail {
 Awaitable<void> Keeper::touch(std::shared_ptr<Keeper> self) {
   const auto ttl = self->options_.node.ttl;
   const std::string child = join_path(self->path(), self->options_.touch);
-  for (auto next = Clock::now() + ttl / 2;; next += ttl / 2) {
+  for (auto next = Clock::now() + ttl / 2;; next = Clock::now() + ttl / 2) {
     while (Clock::now() < next && !self->has_ended()) co_await self->touching_.wait_until(next);
     if (self->has_ended()) co_return;
     const auto [error, stat] = co_await self->client().async_set_data(child, "", use_tuple);

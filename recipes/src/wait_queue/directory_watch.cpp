@@ -55,7 +55,8 @@ void DirectoryWatch::set(const Session& session, const std::string& directory, G
 void DirectoryWatch::on_set(error_code error, const Stat& directory, Watch watch, const Session& session) {
   const Gone gone = gone_;
   if (error) drop();
-  if (error && error != Error::no_node && !is_retryable(error)) refused_until_ = Clock::now() + pause_after_refusal;
+  if (error && error != Error::no_node && !is_retryable(error) && !is_session_lost(error))
+    refused_until_ = Clock::now() + pause_after_refusal;
   if (error == Error::no_node) gone(ever);
   if (error) return;
   phase_ = Phase::set;

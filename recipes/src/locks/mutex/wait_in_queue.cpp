@@ -142,8 +142,9 @@ Awaitable<Result<Wakeup>> wait_turn(Session session, const LockCore& core, const
   if (ahead) {
     if (const error_code ended = co_await LocalWaiter::wait_left_or_deleted(ahead, session, std::move(own)))
       co_return ended;
-    // All that was ahead of a node with the lock was gone, but for those that it shares the lock with.
-    decides = decides || (ahead->was_granted() && !may_leave_others(ahead->kind(), kind));
+    // All that was ahead of a node with the lock was gone, but for those that it shares the lock with. A node that was
+    // deleted by others may have gone with its directory, and this one with it.
+    decides = !ahead->is_deleted() && (decides || (ahead->was_granted() && !may_leave_others(ahead->kind(), kind)));
   } else {
     const auto gone = co_await wait_for(session, join_path(core.path(), position.predecessor));
     if (!gone) co_return gone.error();

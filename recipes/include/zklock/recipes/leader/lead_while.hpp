@@ -59,7 +59,7 @@ asio::awaitable<void> wait_lost_only(Wait waiting) {
 /// The end of a body: gives the leadership up, and passes the outcome on. A body that was cancelled by the loss has
 /// failed with it.
 template <class T>
-asio::awaitable<T> conclude(Leadership& leadership, BodyOutcome<T>& outcome) {
+asio::awaitable<T> conclude(Leadership& leadership, BodyOutcome<T>& outcome, bool throws_if_cancelled) {
   struct Resigning {
     Leadership& leadership;
     [[nodiscard]] LeaseState state() const { return leadership.state(); }
@@ -69,12 +69,10 @@ asio::awaitable<T> conclude(Leadership& leadership, BodyOutcome<T>& outcome) {
   } resigning{leadership};
   error_code lost;
   if (leadership.state() != LeaseState::released) {  // the body may have resigned
-    const bool throws = co_await asio::this_coro::throw_if_cancelled();
-    co_await asio::this_coro::throw_if_cancelled(false);
     auto giving_back = give_back(resigning, HoldOptions{}.release_wait);
     lost = co_await std::move(giving_back);
-    co_await asio::this_coro::throw_if_cancelled(throws);
   }
+  co_await asio::this_coro::throw_if_cancelled(throws_if_cancelled);
   const bool ended_by_loss = lost && outcome.thrown && is_cancellation(outcome.thrown);
   if (outcome.thrown && !ended_by_loss) std::rethrow_exception(outcome.thrown);
   if (lost) throw boost::system::system_error{lost, "lead_while"};
@@ -91,7 +89,10 @@ asio::awaitable<T> lead_once(LeaderElection election, Body body) {
   auto waiting = leadership.async_wait_lost(asio::as_tuple(asio::deferred));
   auto both = run_to_its_end<Body, T>(body, leadership, outcome) || wait_lost_only(std::move(waiting));
   co_await std::move(both);
-  auto concluding = conclude<T>(leadership, outcome);
+  // Or else a caller that has cancelled would lose the outcome.
+  const bool throws_if_cancelled = co_await asio::this_coro::throw_if_cancelled();
+  co_await asio::this_coro::throw_if_cancelled(false);
+  auto concluding = conclude<T>(leadership, outcome, throws_if_cancelled);
   if constexpr (std::is_void_v<T>) {
     co_await std::move(concluding);
   } else {
