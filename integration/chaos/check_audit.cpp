@@ -176,7 +176,10 @@ class AuditCheck {
     if (ends == trail.ends.end()) return;  // reported above
     const bool is_lost = ends->second.front().kind == Kind::lost;
     record.at = ends->second.front().at;
-    if (hold.released_with == "ok" && is_lost) add("a loss was recorded of what its user has released", record);
+    // A lease may be lost by its time while its release is under way, and the release may succeed all the same.
+    const bool lost_before_release = is_lost && (hold.releasing_at == 0 || record.at < hold.releasing_at);
+    if (hold.released_with == "ok" && lost_before_release)
+      add("a loss was recorded of what its user has released", record);
     const bool saw_loss = hold.lost_at != 0 && (hold.releasing_at == 0 || hold.lost_at < hold.releasing_at);
     if (saw_loss && !is_lost) add("a release was recorded of what its user knew to be lost", record);
   }

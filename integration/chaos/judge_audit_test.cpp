@@ -41,6 +41,10 @@ TEST_CASE("I17: a grant or its end is missing, is there twice, or is another") {
     CHECK(violations(story) == 2);  // and its user's grant is missing
     return;
   }
+  SECTION("a loss while its release is under way, which the servers alone know nothing of") {
+    story.user(14.9, Event::releasing, 2, 12);
+    audit[3].kind = Kind::lost;
+  }
   SECTION("a loss of what was released") {
     audit[3].kind = Kind::lost;
     CHECK(violations(story) == 2);  // nor do the servers know of a loss
