@@ -1,5 +1,6 @@
 #include "room_watch.hpp"
 
+#include "admission.hpp"
 #include "count_data.hpp"
 
 #include <zklock/recipe_kit/session_ops.hpp>
