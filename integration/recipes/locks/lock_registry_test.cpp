@@ -182,7 +182,8 @@ TEST_CASE_METHOD(Fixture, "cancelling a registry's lock at any moment completes 
     CHECK(std::get<0>(pending.get()) == asio::error::operation_aborted);
     CHECK(pending.completions() == 1);
   }
-  CHECK(eventually([&] { return queue_length("a") == 1 && server.monitor("zk_watch_count") <= 1; }));  // the directory's
+  CHECK(
+      eventually([&] { return queue_length("a") == 1 && server.monitor("zk_watch_count") <= 1; }));  // the directory's
 }
 
 TEST_CASE_METHOD(Fixture, "a registry refuses names that are not one component of a path, and invalid options") {

@@ -177,12 +177,12 @@ TEST_CASE("a persistent node outlives the servers' quorum, and is there when the
   Client client{{.connect_string = ensemble.connect_string(), .session_timeout = session_timeout}};
   const PersistentNode node{client, "/services/a", "data"};
   node.wait_present();
-  for (const std::size_t each : {0, 1}) ensemble.server(each).kill();
+  for (const std::size_t each : {0U, 1U}) ensemble.server(each).kill();
   REQUIRE(eventually([&] { return !node.is_present(); }));
   Pending<> setting;
   node.async_set_data("later", setting.handler());
   CHECK_FALSE(setting.ready(200ms));
-  for (const std::size_t each : {0, 1}) ensemble.server(each).start();
+  for (const std::size_t each : {0U, 1U}) ensemble.server(each).start();
   CHECK_FALSE(std::get<0>(setting.get(60s)));
   CHECK(std::get<1>(get_data(client, "/services/a")).data == "later");
 }

@@ -74,9 +74,8 @@ void start_sync(SessionHandle session, std::string path, Handler<> handler);
 ///   - fails with Error::not_connected while the link is down;
 ///   - fails with Error::session_expired, auth_failed or closing once the session is over;
 ///   - completes exactly once and never inside the call that starts it;
-///   - completes with operation_aborted at once when it is cancelled. The types terminal, partial and total do the
-///     same: unlike Asio's own operations, total cancellation may leave an effect. A request that was sent cannot be
-///     called back: the server may have carried out a write, or may still do so, and the caller is not told.
+///   - completes with operation_aborted at once when it is cancelled: terminal, partial and total alike. Unlike Asio's
+///     own, total may leave an effect: the server may carry out a write that was sent, and the caller is not told.
 /// outcome_of says which failures leave a write certainly undone.
 ///
 /// Requests are sent, executed and answered in the order in which one thread makes them. So two requests that are
