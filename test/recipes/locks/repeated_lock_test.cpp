@@ -7,6 +7,7 @@
 
 #include <boost/asio/use_awaitable.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -321,13 +322,13 @@ TEST_CASE_METHOD(Late, "a node that is made late ahead of the attempt's own does
     static_cast<void>(simulation.client("leader", patient()));
     co_await cycle(*this, mine);
     lose_next_create();
-    bool is_late = false;
+    const auto is_late = std::make_shared<bool>(false);  // requests are made when this coroutine is gone, too
     const auto losing = fault;
-    fault = [&, losing](const FakeCall& call) {
+    fault = [this, losing, is_late](const FakeCall& call) {
       // The client has searched for its node, and is about to make it again.
-      if (!lost.empty() && !is_late && call.operation == "get_children" && call.applied) {
-        is_late = true;
-        asio::post(simulation.executor(), [&] {
+      if (!lost.empty() && !*is_late && call.operation == "get_children" && call.applied) {
+        *is_late = true;
+        asio::post(simulation.executor(), [this] {
           simulation.client("leader").session().async_create(
               lost, "", CreateMode::ephemeral_sequential,
               asio::bind_executor(simulation.executor(), [](error_code, const CreateResult&) {}));
@@ -338,6 +339,6 @@ TEST_CASE_METHOD(Late, "a node that is made late ahead of the attempt's own does
     const auto [error, lease] = co_await mine.async_acquire(5s, as_tuple);
     CHECK_FALSE(error);
     CHECK(lease.is_held());
-    CHECK(is_late);
+    CHECK(*is_late);
   });
 }
