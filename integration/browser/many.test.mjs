@@ -106,6 +106,7 @@ async function reads() {
 test("thirty-two viewers of five thousand locks: a grant is on the page within half a second, within the budget", async () => {
   const path = "/locks/lock-of-0002-x";
   const page = await openPage(dashboard.url);
+  await row(page, path).waitFor(); // before that the page takes no key
   await page.keyboard.press("/");
   await page.keyboard.type("of-0002"); // or else the row of a young holder would be the last one
   await row(page, "/locks/lock-of-0001-x").waitFor({ state: "detached" });
