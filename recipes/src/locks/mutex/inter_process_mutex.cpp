@@ -41,15 +41,15 @@ const std::string& InterProcessMutex::path() const noexcept {
 
 bool InterProcessMutex::acquire_within(detail::WaitPolicy wait) {
   detail::refuse_after_fork(existing(lock_));
-  const auto& client = lock_->core()->client();
-  if (client.blocking_would_deadlock()) fail_lock(make_error_code(Error::would_deadlock), path());
-  if (const auto share = lock_->held(kind_)) {
+  if (const auto share = lock_->held(kind_)) {  // again: nothing blocks
     if (share->state() == LeaseState::lost) fail_lock(make_error_code(LockError::lock_lost), path());
     if (share->held_lock().enter() == detail::HeldLock::Entered::too_often)
       fail_lock(make_error_code(LockError::too_many_reentries), path());
     lock_->again(kind_);
     return true;
   }
+  const auto& client = lock_->core()->client();
+  if (client.blocking_would_deadlock()) fail_lock(make_error_code(Error::would_deadlock), path());
   const Limits limits = limits_of(wait, client);
   auto outcome =
       detail::block_until<Lease>(limits.deadline, limits.at_deadline, client.get_executor(),
