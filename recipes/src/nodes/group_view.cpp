@@ -27,6 +27,8 @@ GroupMembers GroupView::members() const {
   now.freshness = follow_->freshness();  // before the members: these are then as fresh at least
   const std::lock_guard lock{mutex_};
   now.members = *shown_;
+  now.error = unreadable_;
+  if (unreadable_ && now.is_live()) now.freshness = {Freshness::State::stale, unreadable_since_};
   return now;
 }
 
@@ -68,6 +70,7 @@ void GroupView::on_children(const std::string&, ChildrenResult children) {
     read_.erase(name);
   }
   names_ = std::move(names);
+  is_listed_ = true;
   for (const std::string& name : names_) {
     follow_->add(item_of(name));
     follow_->release(item_of(name));
@@ -94,22 +97,30 @@ void GroupView::on_absent(const Item& item) {
   for (const std::string& name : names_) follow_->drop(item_of(name));
   names_.clear();
   read_.clear();
+  is_listed_ = true;
   show();
 }
 
-/// Its payload is not known; that it is there is.
-void GroupView::on_unreadable(const Item& item, error_code) {
-  if (item.aspect != Aspect::data) return;
-  read_.insert_or_assign(std::string{node_name(item.path)}, Member{});
-  show();
+/// Of a member the payload is not known; that it is there is. Without a list the members that were shown stay, and are
+/// said to be old.
+void GroupView::on_unreadable(const Item& item, error_code error) {
+  if (item.aspect == Aspect::data) {
+    read_.insert_or_assign(std::string{node_name(item.path)}, Member{});
+    return show();
+  }
+  is_listed_ = false;
+  const std::lock_guard lock{mutex_};
+  if (!unreadable_) unreadable_since_ = Clock::now();
+  unreadable_ = error;
 }
 
 void GroupView::show() {
-  if (read_.size() != names_.size()) return;
+  if (!is_listed_ || read_.size() != names_.size()) return;
   auto shown = std::make_shared<const MemberMap>(read_);
   std::vector<std::shared_ptr<GroupChangeQueue>> readers;
   {
     const std::lock_guard lock{mutex_};
+    if (std::exchange(unreadable_, {})) told_.happen();
     if (*shown_ == *shown) return;
     shown_ = shown;
     for (const auto& each : readers_)

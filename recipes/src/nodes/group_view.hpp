@@ -48,6 +48,7 @@ class GroupView : public RecipeCore, public Follower, public std::enable_shared_
 
   std::shared_ptr<Follow> follow_;
   std::set<std::string> names_;  // the last list
+  bool is_listed_ = false;       // it could be read
   MemberMap read_;
   AsyncEvent told_;
   std::optional<error_code> ended_;
@@ -55,6 +56,8 @@ class GroupView : public RecipeCore, public Follower, public std::enable_shared_
   mutable std::mutex mutex_;  // of what follows
   std::shared_ptr<const MemberMap> shown_ = std::make_shared<const MemberMap>();
   std::vector<std::weak_ptr<GroupChangeQueue>> readers_;
+  error_code unreadable_{};  // why there is no list
+  Clock::time_point unreadable_since_{};
   bool has_ended_ = false;
 };
 

@@ -29,6 +29,7 @@ struct Member {
 struct GroupMembers {
   std::map<std::string, Member> members;
   Freshness freshness;
+  error_code error{};  ///< why the directory cannot be read, mostly no_auth: these are the last members that were known
 
   [[nodiscard]] bool is_live() const noexcept { return freshness.state == Freshness::State::live; }
   /// The ids alone, in order: what share() takes.
@@ -111,7 +112,8 @@ class Group {
   ~Group();
 
   [[nodiscard]] const std::string& path() const;
-  /// What is known now; asks no server. While the link is lost these are the last members that were known.
+  /// What is known now; asks no server. While the link is lost, or the directory cannot be read, these are the last
+  /// members that were known.
   [[nodiscard]] GroupMembers members() const;
   /// A stream of the changes, from no members on.
   [[nodiscard]] GroupChangeStream changes() const;
@@ -120,7 +122,8 @@ class Group {
   ///
   /// Signature     void(error_code)
   /// Completes     when the members that are shown are live and as many; at once if they are already.
-  /// Errors        Error::timed_out, Error::closed, Error::auth_failed, operation_aborted
+  /// Errors        Error::timed_out (members() says whether the directory cannot be read), Error::closed,
+  ///               Error::auth_failed, operation_aborted
   /// Cancellation  terminal, partial, total.
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <class Rep, class Period, asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
