@@ -46,6 +46,12 @@ Keeper::Wish Keeper::wish() const {
   return wish_;
 }
 
+Keeper::Wish Keeper::wish_to_try() {
+  Wish wanted = wish();
+  tried_ = wanted.number;
+  return wanted;
+}
+
 std::uint64_t Keeper::set_data(std::string data) {
   std::uint64_t number = 0;
   {

@@ -82,6 +82,8 @@ class Keeper : public RecipeCore, public std::enable_shared_from_this<Keeper> {
   [[nodiscard]] std::shared_ptr<Alarm> arm(Watch& watch);
   void publish(const NodeState& state);
   [[nodiscard]] Wish wish() const;
+  /// The same, for a request: if that is refused, so are these data.
+  [[nodiscard]] Wish wish_to_try();
   [[nodiscard]] LookBy look_by() const;
   [[nodiscard]] NodeOptions options_now() const;
   [[nodiscard]] bool is_over(const Session& session) const { return closing_ || is_final(session.state()); }
@@ -118,7 +120,8 @@ class Keeper : public RecipeCore, public std::enable_shared_from_this<Keeper> {
   std::int64_t czxid_ = 0;     // of the client's own node, as it was last seen
   std::int32_t version_ = 0;   // and its version
   std::uint64_t written_ = 0;  // the number of the data that it has; 0: not known
-  std::uint64_t refused_ = 0;  // the number of the data that the server has refused
+  std::uint64_t tried_ = 0;    // the number of the data that were sent last
+  std::uint64_t refused_ = 0;  // the number of the data that the server has refused, or whose node it has refused
   error_code refusal_{};
   bool write_is_ambiguous_ = false;  // a write's reply was lost
   Clock::time_point late_until_{};   // until then a write of an earlier session may still be carried out

@@ -60,6 +60,8 @@ Awaitable<error_code> Keeper::keep_on(Session session) {
     quick = Clock::now() - began < long_step ? quick + 1 : 0;
     failures = error ? failures + 1 : 0;
     if (error) {
+      refused_ = tried_;
+      refusal_ = error;
       NodeState failing;
       failing.phase = NodePhase::failing;
       failing.error = error;
@@ -85,7 +87,7 @@ Awaitable<error_code> Keeper::take_step(Session session) {
     flight.look = co_await look_at(session, path, look_by());
     if (flight.look.stat && flight.look.stat->czxid != czxid_) written_ = 0;
   } else {
-    const Wish wanted = wish();
+    const Wish wanted = wish_to_try();
     flight = co_await create_and_look(session, path, wanted.data, options_now(), look_by());
     if (flight.written == Error::no_node) co_return co_await create_parents(session, flight.written);
     if (flight.written && flight.written != Error::node_exists) co_return flight.written;
@@ -97,7 +99,7 @@ Awaitable<error_code> Keeper::take_step(Session session) {
 
 /// Creates a sequential node for the first time. The next step looks at it.
 Awaitable<error_code> Keeper::name_node(Session session) {
-  const Wish wanted = wish();
+  const Wish wanted = wish_to_try();
   const error_code error = co_await name_.create(session, wanted.data, sessions_);
   if (error == Error::no_node) co_return co_await create_parents(session, error);
   if (error || !name_.is_known()) co_return error;
@@ -133,7 +135,7 @@ Awaitable<error_code> Keeper::act_on(Session session, NodeLook look) {
       case KeepStep::give_up: co_return make_error_code(Error::name_taken);
       case KeepStep::replace: break;
     }
-    const Wish wanted = wish();
+    const Wish wanted = wish_to_try();
     NodeFlight flight = co_await replace_and_look(session, name_.node_path(), look.stat->version, wanted.data,
                                                   options_now(), look_by());
     const error_code error = flight.written;
@@ -195,15 +197,10 @@ Awaitable<error_code> Keeper::stay(Session session, NodeLook look) {
 /// Writes only over data that were seen: other clients' nodes and data have other versions, mostly. The reply says
 /// which node it was.
 Awaitable<error_code> Keeper::write(Session session) {
-  const Wish wanted = wish();
+  const Wish wanted = wish_to_try();
   const auto [error, stat] = co_await session.async_set_data(name_.node_path(), wanted.data, version_, use_tuple);
   if (error) {
     write_is_ambiguous_ = write_is_ambiguous_ || outcome_of(error) == Outcome::ambiguous;
-    const bool refused = outcome_of(error) == Outcome::not_applied && !is_retryable(error);
-    if (refused && error != Error::bad_version && error != Error::no_node) {
-      refused_ = wanted.number;
-      refusal_ = error;
-    }
     co_return error;
   }
   write_is_ambiguous_ = false;

@@ -206,3 +206,28 @@ TEST_CASE("a takeover is done once a session, and a client of an earlier node wa
     co_await second.close();
   });
 }
+
+TEST_CASE("a change of data ends with the refusal of the node that was to have them, be it created or replaced") {
+  play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
+    const Client& operating = simulation.client("operator", test::patient);
+    NodeOptions closed;
+    closed.acl = read_acl();
+    co_await operating.async_create("/closed", "", closed);
+    test::Kept refused{simulation, "a", "/closed/a", "data"};
+    const auto [no_auth] = co_await refused.node().async_set_data("next", asio::as_tuple(asio::deferred));
+    CHECK(no_auth == Error::no_auth);
+    co_await refused.close();
+
+    CreateOptions with_parents;
+    with_parents.creating_parents();
+    co_await operating.async_create("/open/a/child", "", with_parents);
+    PersistentNodeOptions options;
+    options.conflict = NodeConflict::take_over;
+    test::Kept in_the_way{simulation, "a", "/open/a", "data", options};
+    const auto [not_empty] = co_await in_the_way.node().async_set_data("next", asio::as_tuple(asio::deferred));
+    CHECK(not_empty == Error::not_empty);
+    simulation.ensemble().remove("/open/a/child");
+    co_await in_the_way.set("last");
+    co_await in_the_way.close();
+  });
+}

@@ -66,8 +66,9 @@ class KeptNode {
   ///
   /// Signature     void(error_code)
   /// Completes     when the node is there, with these data or later ones.
-  /// Errors        as async_wait_present, and the server's refusal (Error::no_auth, Error::payload_too_large,
-  ///               Error::quota_exceeded, ...); the data are tried again all the same, more and more slowly
+  /// Errors        as async_wait_present, and the server's refusal of the data or of the node (Error::no_auth,
+  ///               Error::payload_too_large, Error::quota_exceeded, Error::not_empty, ...); the data are tried again all
+  ///               the same, more and more slowly
   /// Cancellation  terminal, partial, total: they end the wait. The data are written all the same.
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
