@@ -84,6 +84,7 @@ class Keeper : public RecipeCore, public std::enable_shared_from_this<Keeper> {
   [[nodiscard]] Wish wish() const;
   /// The same, for a request: if that is refused, so are these data.
   [[nodiscard]] Wish wish_to_try();
+  void forget_written();
   [[nodiscard]] LookBy look_by() const;
   [[nodiscard]] NodeOptions options_now() const;
   [[nodiscard]] bool is_over(const Session& session) const { return closing_ || is_final(session.state()); }

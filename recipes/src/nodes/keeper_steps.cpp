@@ -42,11 +42,17 @@ NodeOptions Keeper::options_now() const {
   return now;
 }
 
+/// Another node may be at the path. One that no session owns cannot be told from the client's own, and is kept: what
+/// another client has written there stays until the next change.
+void Keeper::forget_written() {
+  if (is_ephemeral(options_.node.mode)) written_ = 0;
+}
+
 /// Returns why nothing more can be done; success when the session is over, or the object is being closed.
 Awaitable<error_code> Keeper::keep_on(Session session) {
   sessions_.add(session.id());
   took_over_ = is_there_ = made_parents_ = write_is_ambiguous_ = false;
-  written_ = 0;
+  forget_written();
   follow_link(session);
   for (int failures = 0, quick = 0; !is_over(session);) {
     const Clock::time_point began = Clock::now();
@@ -85,13 +91,16 @@ Awaitable<error_code> Keeper::take_step(Session session) {
   NodeFlight flight;
   if (std::exchange(is_there_, false)) {
     flight.look = co_await look_at(session, path, look_by());
-    if (flight.look.stat && flight.look.stat->czxid != czxid_) written_ = 0;
+    if (flight.look.stat && flight.look.stat->czxid != czxid_) forget_written();
   } else {
     const Wish wanted = wish_to_try();
     flight = co_await create_and_look(session, path, wanted.data, options_now(), look_by());
     if (flight.written == Error::no_node) co_return co_await create_parents(session, flight.written);
     if (flight.written && flight.written != Error::node_exists) co_return flight.written;
-    written_ = flight.written ? 0 : wanted.number;
+    if (flight.written)
+      forget_written();
+    else
+      written_ = wanted.number;
   }
   if (flight.look.error) co_return flight.look.error;
   co_return co_await act_on(session, std::move(flight.look));
@@ -105,7 +114,7 @@ Awaitable<error_code> Keeper::name_node(Session session) {
   if (error || !name_.is_known()) co_return error;
   is_there_ = true;
   czxid_ = name_.created();
-  written_ = wanted.number;  // if it was found, and not created, it has another czxid, and is written
+  written_ = czxid_ != 0 ? wanted.number : 0;  // if it was found, and not created, it may have earlier data
   const std::lock_guard lock{mutex_};
   node_path_ = name_.node_path();
   co_return error_code{};
@@ -143,7 +152,7 @@ Awaitable<error_code> Keeper::act_on(Session session, NodeLook look) {
     if (may_be_done && seen.owner != NodeOwner::earlier_session) took_over_ = true;
     if (error == Error::bad_version || error == Error::no_node || error == Error::node_exists) co_return error_code{};
     if (error) co_return error;
-    written_ = has_ttl(options_.node.mode) ? 0 : wanted.number;
+    if (!has_ttl(options_.node.mode)) written_ = wanted.number;  // else the create behind the delete may have failed
     if (flight.look.error) co_return flight.look.error;
     look = std::move(flight.look);
   }

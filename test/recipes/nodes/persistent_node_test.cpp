@@ -231,3 +231,41 @@ TEST_CASE("a change of data ends with the refusal of the node that was to have t
     co_await in_the_way.close();
   });
 }
+
+TEST_CASE("data that another client has written into a node of no session stay over sessions, until the next change") {
+  play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
+    const Client& operating = simulation.client("operator", test::patient);
+    CreateOptions with_parents;
+    with_parents.creating_parents();
+    co_await operating.async_create("/services/shop/b", "", with_parents);  // so that the directory stays
+    PersistentNodeOptions options;
+    options.mode = CreateMode::persistent;
+    test::Kept kept{simulation, "a", path, "mine", options};
+    co_await kept.wait_present();
+    const auto session = [&simulation] { return simulation.client("a").session().id(); };
+    std::int64_t lost = session();
+    simulation.ensemble().set_data(path, "theirs");
+    simulation.ensemble().expire(lost);
+    co_await until([&] { return session() != lost && kept.node().is_present(); });
+    co_await test::pause(1s);
+    CHECK(test::find_node(simulation, path)->data == "theirs");
+
+    for (const bool ends_session : {false, true}) {
+      const std::int64_t before = kept.node().state().czxid;
+      lost = session();
+      simulation.ensemble().refuse_connections();
+      simulation.ensemble().cut(lost);
+      simulation.ensemble().remove(path);
+      co_await operating.async_create(path, "another", with_parents);
+      if (ends_session) simulation.ensemble().expire(lost);
+      simulation.ensemble().accept_connections();
+      co_await until([&] { return kept.node().is_present() && kept.node().state().czxid > before; });
+      CHECK((session() != lost) == ends_session);
+      co_await test::pause(1s);
+      CHECK(test::find_node(simulation, path)->data == "another");
+    }
+    co_await kept.set("next");
+    CHECK(test::find_node(simulation, path)->data == "next");
+    co_await kept.close();
+  });
+}

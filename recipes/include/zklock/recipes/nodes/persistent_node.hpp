@@ -158,6 +158,9 @@ std::shared_ptr<Keeper> start_keeper(const ClientHandle& client, std::string pat
 /// client has lost its session and the servers have not yet, the node of the old session is replaced in one
 /// transaction, so that other clients see no gap.
 ///
+/// A persistent node tells nobody whose it is. One that is at the path at the start is kept, and gets the data; of one
+/// that another client creates there later the data stay until the next set_data.
+///
 /// Threads: any thread may call anything but the destructor and the assignment.
 class PersistentNode : public detail::KeptNode {
  public:
