@@ -53,6 +53,7 @@ Awaitable<error_code> Keeper::keep_on(Session session) {
   sessions_.add(session.id());
   took_over_ = is_there_ = made_parents_ = write_is_ambiguous_ = false;
   forget_written();
+  in_doubt_.reset();
   follow_link(session);
   for (int failures = 0, quick = 0; !is_over(session);) {
     const Clock::time_point began = Clock::now();
@@ -95,6 +96,7 @@ Awaitable<error_code> Keeper::take_step(Session session) {
   } else {
     const Wish wanted = wish_to_try();
     flight = co_await create_and_look(session, path, wanted.data, options_now(), look_by());
+    note_doubt(flight.written, wanted);
     if (flight.written == Error::no_node) co_return co_await create_parents(session, flight.written);
     if (flight.written && flight.written != Error::node_exists) co_return flight.written;
     if (flight.written)
@@ -106,10 +108,15 @@ Awaitable<error_code> Keeper::take_step(Session session) {
   co_return co_await act_on(session, std::move(flight.look));
 }
 
+void Keeper::note_doubt(error_code outcome, const Wish& wanted) {
+  if (outcome && outcome_of(outcome) == Outcome::ambiguous) in_doubt_ = wanted.data;
+}
+
 /// Creates a sequential node for the first time. The next step looks at it.
 Awaitable<error_code> Keeper::name_node(Session session) {
   const Wish wanted = wish_to_try();
   const error_code error = co_await name_.create(session, wanted.data, sessions_);
+  note_doubt(error, wanted);
   if (error == Error::no_node) co_return co_await create_parents(session, error);
   if (error || !name_.is_known()) co_return error;
   is_there_ = true;
