@@ -71,6 +71,8 @@ class Follow final : public detail::FreshnessSource, public std::enable_shared_f
   void drop(const Item& item);
   /// The node is there: an item whose deletion was told is read again. (A deletion alone causes no read.)
   void release(const Item& item) { dirty_.release(item); }
+  /// It was read, and no event has told of a change since.
+  [[nodiscard]] bool is_clean(const Item& item) const { return dirty_.is_clean(item); }
   /// Reads the item again, though no event has told of a change.
   void recheck(const Item& item);
   /// Drops everything and begins anew with the first item.

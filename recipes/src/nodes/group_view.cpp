@@ -5,6 +5,7 @@
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/this_coro.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace zklock::detail {
@@ -70,10 +71,13 @@ void GroupView::on_children(const std::string&, ChildrenResult children) {
     read_.erase(name);
   }
   names_ = std::move(names);
+  listed_ = children.stat.pzxid;
   is_listed_ = true;
   for (const std::string& name : names_) {
-    follow_->add(item_of(name));
-    follow_->release(item_of(name));
+    const Item item = item_of(name);
+    if (!follow_->is_clean(item)) read_.erase(name);  // the list may name another node
+    follow_->add(item);
+    follow_->release(item);
   }
   show();
 }
@@ -114,8 +118,15 @@ void GroupView::on_unreadable(const Item& item, error_code error) {
   unreadable_ = error;
 }
 
+/// Those that were read are those that the list names. Of a member that was read behind the list there may be another
+/// node by now, of which another list will tell.
+bool GroupView::is_of_one_moment() const {
+  return follow_->is_clean({Aspect::children, path()}) ||
+         std::ranges::all_of(read_, [this](const auto& entry) { return entry.second.czxid <= listed_; });
+}
+
 void GroupView::show() {
-  if (!is_listed_ || read_.size() != names_.size()) return;
+  if (!is_listed_ || read_.size() != names_.size() || !is_of_one_moment()) return;
   auto shown = std::make_shared<const MemberMap>(read_);
   std::vector<std::shared_ptr<GroupChangeQueue>> readers;
   {

@@ -7,6 +7,7 @@
 
 #include <zklock/recipe_kit/async_event.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,7 +18,7 @@
 namespace zklock::detail {
 
 /// The list of the directory says which members there are, all at one moment; the reads of the members say the rest. A
-/// list is shown once all that it names have been read.
+/// list is shown once all that it names have been read, those again of whose deletion or change an event has told.
 ///
 /// Threads: the functions marked so, any; the others on the client's serial executor.
 class GroupView : public RecipeCore, public Follower, public std::enable_shared_from_this<GroupView> {
@@ -42,12 +43,14 @@ class GroupView : public RecipeCore, public Follower, public std::enable_shared_
   void on_end(error_code reason) override;
 
   [[nodiscard]] Item item_of(const std::string& name) const;
+  [[nodiscard]] bool is_of_one_moment() const;
   /// Shows the list, if all that it names have been read.
   void show();
   void end(error_code reason);
 
   std::shared_ptr<Follow> follow_;
   std::set<std::string> names_;  // the last list
+  std::int64_t listed_ = 0;      // and its pzxid: none of its nodes was created later
   bool is_listed_ = false;       // it could be read
   MemberMap read_;
   AsyncEvent told_;

@@ -108,3 +108,41 @@ TEST_CASE_METHOD(Fixture, "a group whose directory is deleted while it may not b
   CHECK_FALSE(group.members().error);
   CHECK(group.members().members.empty());
 }
+
+TEST_CASE_METHOD(Fixture, "a member that left and joined again is not shown as it was beside one that came later") {
+  const Group group{reader, path};
+  run();
+  ensemble.set_latency(5ms);
+  const auto ignored = [](error_code, auto&&...) {};
+  writer.async_remove(path + "/a", ignored);
+  writer.async_create(path + "/c", "3", CreateMode::persistent, ignored);
+  writer.async_create(path + "/a", "4", CreateMode::persistent, ignored);
+  for (const std::string& set : watch(group, 100)) {
+    INFO(set);
+    CHECK((set == "a1 b2 " || set == "b2 " || set == "b2 c3 " || set == "a4 b2 c3 "));
+  }
+  CHECK(shown(group.members()) == "a4 b2 c3 ");
+}
+
+TEST_CASE_METHOD(Fixture, "a member that joined again is not shown beside one that had left before") {
+  const Group group{reader, path};
+  run();
+  for (const char* first : {"a", "b"}) {
+    const std::string other = first == std::string{"a"} ? "/b" : "/a";
+    disconnect();
+    remove(path + other);
+    remove(path + "/" + first);
+    create(path + "/" + first, "9");
+    ensemble.set_latency(5ms);
+    ensemble.accept_connections();
+    for (const std::string& set : watch(group, 3'000)) {
+      INFO(set);
+      CHECK((set == "a1 b2 " || set == "a9 " || set == "a9 b2 " || set == "b9 "));
+      if (first == std::string{"a"}) CHECK(set != "a9 b2 ");
+    }
+    CHECK(shown(group.members()) == first + std::string{"9 "});
+    ensemble.set_latency(0ms);
+    create(path + other, "2");
+    run();
+  }
+}
