@@ -16,9 +16,7 @@ std::vector<std::string> GroupMembers::ids() const {
 
 namespace detail {
 
-asio::any_io_executor serial_executor(const GroupView& view) { return view.client().get_executor(); }
-asio::any_io_executor callback_executor(const GroupView& view) { return view.client().callback_executor(); }
-void refuse_after_fork(const GroupView& view) { refuse_after_fork(static_cast<const RecipeCore&>(view)); }
+const ClientHandle& home_of(const GroupView& view) { return view.client(); }
 
 /// A wait of nothing looks once.
 void start_wait_for_members(std::shared_ptr<GroupView> view, std::size_t number, WaitPolicy wait, Handler<> handler) {

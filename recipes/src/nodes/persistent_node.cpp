@@ -33,9 +33,7 @@ void close_in_background(const std::shared_ptr<Keeper>& keeper) {
 
 }  // namespace
 
-asio::any_io_executor serial_executor(const Keeper& keeper) { return keeper.client().get_executor(); }
-asio::any_io_executor callback_executor(const Keeper& keeper) { return keeper.client().callback_executor(); }
-void refuse_after_fork(const Keeper& keeper) { refuse_after_fork(static_cast<const RecipeCore&>(keeper)); }
+const ClientHandle& home_of(const Keeper& keeper) { return keeper.client(); }
 
 void start_wait_present(std::shared_ptr<Keeper> keeper, WaitPolicy wait, Handler<> handler) {
   spawn(keeper, wait_limits(wait), std::move(handler), Keeper::wait_present(keeper));

@@ -68,9 +68,7 @@ class CacheOptions {
 namespace detail {
 class CacheCore;
 using CachePtr = std::shared_ptr<CacheCore>;
-asio::any_io_executor serial_executor(const CacheCore& cache);
-asio::any_io_executor callback_executor(const CacheCore& cache);
-void refuse_after_fork(const CacheCore& cache);
+const ClientHandle& home_of(const CacheCore& cache);
 void start_wait_initialized(CachePtr cache, WaitPolicy wait, Handler<> handler);
 void start_refresh_cache(CachePtr cache, WaitPolicy wait, Handler<> handler);
 void start_wait_seen(CachePtr cache, std::string path, std::int64_t mzxid, WaitPolicy wait, Handler<> handler);

@@ -1,6 +1,7 @@
 // The object that leads, and resigns.
 #pragma once
 
+#include <zklock/client.hpp>
 #include <zklock/clock.hpp>
 #include <zklock/detail/initiate.hpp>
 #include <zklock/recipes/locks/lease.hpp>
@@ -18,9 +19,7 @@ class Leadership;
 
 namespace detail {
 class Candidate;
-asio::any_io_executor serial_executor(const Candidate& candidate);
-asio::any_io_executor callback_executor(const Candidate& candidate);
-void refuse_after_fork(const Candidate& candidate);
+const ClientHandle& home_of(const Candidate& candidate);
 void start_step_back(std::shared_ptr<Candidate> candidate, std::shared_ptr<LeaseShare> share,
                      Handler<Leadership> handler);
 }  // namespace detail

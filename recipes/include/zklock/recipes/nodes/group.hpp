@@ -48,9 +48,7 @@ struct GroupChange {
 namespace detail {
 class GroupView;
 class GroupChangeQueue;
-asio::any_io_executor serial_executor(const GroupView& view);
-asio::any_io_executor callback_executor(const GroupView& view);
-void refuse_after_fork(const GroupView& view);
+const ClientHandle& home_of(const GroupView& view);
 void start_wait_for_members(std::shared_ptr<GroupView> view, std::size_t number, WaitPolicy wait, Handler<> handler);
 asio::any_io_executor serial_executor(const GroupChangeQueue& queue);
 asio::any_io_executor callback_executor(const GroupChangeQueue& queue);

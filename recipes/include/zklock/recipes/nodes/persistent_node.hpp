@@ -17,9 +17,7 @@ namespace zklock {
 
 namespace detail {
 class Keeper;
-asio::any_io_executor serial_executor(const Keeper& keeper);
-asio::any_io_executor callback_executor(const Keeper& keeper);
-void refuse_after_fork(const Keeper& keeper);
+const ClientHandle& home_of(const Keeper& keeper);
 void start_wait_present(std::shared_ptr<Keeper> keeper, WaitPolicy wait, Handler<> handler);
 void start_set_kept_data(std::shared_ptr<Keeper> keeper, std::string data, WaitPolicy wait, Handler<> handler);
 void start_close_keeper(std::shared_ptr<Keeper> keeper, Handler<> handler);
