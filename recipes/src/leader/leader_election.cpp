@@ -63,12 +63,12 @@ std::optional<Leadership> LeaderElection::lead_within(detail::WaitPolicy wait) c
 
 CandidacyStream LeaderElection::stand() const {
   refuse_after_fork(existing(candidate_));
-  return CandidacyStream{detail::Candidacy::begin(candidate_)};
+  return detail::Candidacy::begin(candidate_);
 }
 
 LeaderStream LeaderElection::leaders() const {
   refuse_after_fork(existing(candidate_));
-  return LeaderStream{detail::LeaderWatch::begin(candidate_)};
+  return detail::LeaderWatch::begin(candidate_);
 }
 
 std::vector<Leader> LeaderElection::participants() const {

@@ -69,7 +69,7 @@ Group::~Group() { detail::stop_in_background(view_); }
 
 const std::string& Group::path() const { return detail::existing(view_).path(); }
 GroupMembers Group::members() const { return detail::existing(view_).members(); }
-GroupChangeStream Group::changes() const { return GroupChangeStream{detail::existing(view_).subscribe()}; }
+GroupChangeStream Group::changes() const { return detail::existing(view_).subscribe(); }
 
 bool Group::wait_for(std::size_t number, detail::WaitPolicy wait) const {
   return detail::call_blocking(detail::existing(view_), "group", wait,

@@ -33,14 +33,12 @@ GroupMembers GroupView::members() const {
   return now;
 }
 
-std::shared_ptr<GroupChangeQueue> GroupView::subscribe() {
-  auto queue = std::make_shared<GroupChangeQueue>(*this);
+GroupChangeStream GroupView::subscribe() {
   const std::lock_guard lock{mutex_};
-  queue->show(shown_);
-  if (has_ended_) queue->end();
-  std::erase_if(readers_, [](const auto& reader) { return reader.expired(); });
-  readers_.push_back(queue);
-  return queue;
+  auto queue = readers_.add(client());
+  queue->push(shown_);
+  if (has_ended_) queue->end(make_error_code(Error::closing));
+  return GroupChangeStream{std::move(queue)};
 }
 
 void GroupView::stop() {
@@ -127,17 +125,9 @@ bool GroupView::is_of_one_moment() const {
 
 void GroupView::show() {
   if (!is_listed_ || read_.size() != names_.size() || !is_of_one_moment()) return;
-  auto shown = std::make_shared<const MemberMap>(read_);
-  std::vector<std::shared_ptr<GroupChangeQueue>> readers;
-  {
-    const std::lock_guard lock{mutex_};
-    if (std::exchange(unreadable_, {})) told_.happen();
-    if (*shown_ == *shown) return;
-    shown_ = shown;
-    for (const auto& each : readers_)
-      if (auto reader = each.lock()) readers.push_back(std::move(reader));
-  }
-  for (const auto& reader : readers) reader->show(shown);
+  const std::lock_guard lock{mutex_};
+  unreadable_ = {};
+  if (*shown_ != read_) readers_.push(shown_ = std::make_shared<const MemberMap>(read_));
   told_.happen();
 }
 
@@ -148,15 +138,10 @@ void GroupView::on_end(error_code reason) { end(reason == Error::closing ? make_
 void GroupView::end(error_code reason) {
   if (ended_) return;
   ended_ = reason;
-  std::vector<std::shared_ptr<GroupChangeQueue>> readers;
-  {
-    const std::lock_guard lock{mutex_};
-    has_ended_ = true;
-    for (const auto& each : readers_)
-      if (auto reader = each.lock()) readers.push_back(std::move(reader));
-  }
-  for (const auto& reader : readers) reader->end();
   told_.happen();
+  const std::lock_guard lock{mutex_};
+  has_ended_ = true;
+  readers_.end(make_error_code(Error::closing));
 }
 
 }  // namespace zklock::detail

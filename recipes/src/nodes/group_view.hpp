@@ -6,6 +6,8 @@
 #include "without_result.hpp"
 
 #include <zklock/recipe_kit/async_event.hpp>
+#include <zklock/recipe_kit/event_queue.hpp>
+#include <zklock/recipe_kit/recipe_core.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -13,7 +15,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 namespace zklock::detail {
 
@@ -29,7 +30,7 @@ class GroupView : public RecipeCore, public Follower, public std::enable_shared_
 
   // any thread
   [[nodiscard]] GroupMembers members() const;
-  [[nodiscard]] std::shared_ptr<GroupChangeQueue> subscribe();
+  [[nodiscard]] GroupChangeStream subscribe();
   void stop();
 
   [[nodiscard]] static Awaitable<Result<Done>> wait_for(std::shared_ptr<GroupView> self, std::size_t number);
@@ -58,7 +59,7 @@ class GroupView : public RecipeCore, public Follower, public std::enable_shared_
 
   mutable std::mutex mutex_;  // of what follows
   std::shared_ptr<const MemberMap> shown_ = std::make_shared<const MemberMap>();
-  std::vector<std::weak_ptr<GroupChangeQueue>> readers_;
+  EventQueues<GroupChange, UnreadChanges> readers_;
   error_code unreadable_{};  // why there is no list
   Clock::time_point unreadable_since_{};
   bool has_ended_ = false;

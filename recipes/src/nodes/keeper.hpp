@@ -5,7 +5,7 @@
 #include "keep_step.hpp"
 #include "node_look.hpp"
 #include "node_name.hpp"
-#include "node_state_queue.hpp"
+#include "node_states.hpp"
 #include "path_claim.hpp"
 #include "without_result.hpp"
 
@@ -35,7 +35,7 @@ class Keeper : public RecipeCore, public std::enable_shared_from_this<Keeper> {
 
   // any thread
   [[nodiscard]] NodeState state() const { return states_.get(); }
-  [[nodiscard]] std::shared_ptr<NodeStateQueue> subscribe() { return states_.subscribe(*this); }
+  [[nodiscard]] NodeStateStream subscribe() { return states_.subscribe(client()); }
   /// Empty until the server has named the node.
   [[nodiscard]] std::string node_path() const;
   [[nodiscard]] std::string data() const;
@@ -98,7 +98,7 @@ class Keeper : public RecipeCore, public std::enable_shared_from_this<Keeper> {
 
   const KeepOptions options_;
   NodeName name_;
-  NodeStatePublisher states_;
+  NodeStates states_;
   mutable std::mutex mutex_;  // of the next two
   Wish wish_;
   std::string node_path_;

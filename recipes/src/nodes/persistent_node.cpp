@@ -62,7 +62,7 @@ const std::string& KeptNode::path() const { return existing(keeper_).path(); }
 std::string KeptNode::node_path() const { return existing(keeper_).node_path(); }
 std::string KeptNode::data() const { return existing(keeper_).data(); }
 NodeState KeptNode::state() const { return existing(keeper_).state(); }
-NodeStateStream KeptNode::states() const { return NodeStateStream{existing(keeper_).subscribe()}; }
+NodeStateStream KeptNode::states() const { return existing(keeper_).subscribe(); }
 
 bool KeptNode::wait_present(WaitPolicy wait) const {
   return call_blocking(existing(keeper_), "persistent node", wait,
