@@ -80,7 +80,12 @@ class [[nodiscard]] Leadership {
   }
   /// As async_resign, but blocks. Throws boost::system::system_error: its errors; Error::would_deadlock where the
   /// client's own work would have to wait for this call.
-  void resign();
+  void resign() { static_cast<void>(resign_within({})); }
+  /// As above, waiting for at most `wait`: false when the time is up. The delete goes on in the background then.
+  template <class Rep, class Period>
+  [[nodiscard]] bool resign(std::chrono::duration<Rep, Period> wait) {
+    return resign_within(after(wait));
+  }
 
   /// Waits until the leadership is lost, as Lease::async_wait_lost.
   ///
@@ -108,10 +113,16 @@ class [[nodiscard]] Leadership {
                                                                                     candidate_, lease_.share());
   }
 
+  /// As async_step_back, but blocks. Throws boost::system::system_error: its errors; Error::would_deadlock where the
+  /// client's own work would have to wait for this call.
+  [[nodiscard]] Leadership step_back();
+
   /// The lease by which it leads; it leads nothing afterwards. For code that treats leaderships and locks alike.
   [[nodiscard]] Lease into_lease() && noexcept { return std::move(lease_); }
 
  private:
+  bool resign_within(Deadline deadline);
+
   Lease lease_;
   std::shared_ptr<detail::Candidate> candidate_;
 };
