@@ -207,6 +207,30 @@ TEST_CASE("a takeover is done once a session, and a client of an earlier node wa
   });
 }
 
+TEST_CASE("a takeover that failed is tried again, and one that succeeded is not") {
+  play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
+    const Client& operating = simulation.client("operator", test::patient);
+    CreateOptions with_parents;
+    with_parents.creating_parents();
+    co_await operating.async_create(path + "/child", "", with_parents);
+    PersistentNodeOptions options;
+    options.conflict = NodeConflict::take_over;
+    test::Kept kept{simulation, "a", path, "data", options};
+    co_await until([&] { return kept.node().state().error == Error::not_empty; });
+    simulation.ensemble().remove(path + "/child");
+    co_await kept.wait_present();
+    simulation.ensemble().refuse_connections();
+    simulation.ensemble().cut(simulation.client("a").session().id());
+    simulation.ensemble().remove(path);
+    co_await operating.async_create(path, "", with_parents);
+    simulation.ensemble().accept_connections();
+    co_await until([&] { return kept.node().state().phase == NodePhase::taken; });
+    co_await test::pause(1min);
+    CHECK(kept.node().state().phase == NodePhase::taken);
+    co_await kept.close();
+  });
+}
+
 TEST_CASE("a change of data ends with the refusal of the node that was to have them, be it created or replaced") {
   play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
     const Client& operating = simulation.client("operator", test::patient);
