@@ -2,7 +2,6 @@
 #pragma once
 
 #include "directory_watch.hpp"
-#include "last_try.hpp"
 #include "late_nodes.hpp"
 #include "local_waiter.hpp"
 
@@ -79,8 +78,12 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
   /// The client's last node has that name, and has left.
   [[nodiscard]] bool has_left(std::string_view name) const;
 
-  /// What the tries on this path have found.
-  [[nodiscard]] LastTry& last_try() noexcept { return last_try_; }
+  /// A try that fails by a node in the queue writes twice. So after a failed one the next lists the queue first, and
+  /// makes no node if another is ahead: that costs one read.
+  [[nodiscard]] bool has_try_failed() const noexcept { return has_try_failed_; }
+  void try_failed() noexcept { has_try_failed_ = true; }
+  void granted() noexcept { has_try_failed_ = false; }
+
   /// The attempts whose nodes a leader may have made twice.
   [[nodiscard]] LateNodes& late_nodes() noexcept { return late_nodes_; }
 
@@ -112,7 +115,7 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
   std::int64_t attended_ = 0;
   std::shared_ptr<DirectoryWatches> watches_;
   std::shared_ptr<DirectoryWatch> directory_ = std::make_shared<DirectoryWatch>();
-  LastTry last_try_;
+  bool has_try_failed_ = false;
   LateNodes late_nodes_;
 };
 

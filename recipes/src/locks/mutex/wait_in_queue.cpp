@@ -182,7 +182,7 @@ Awaitable<error_code> wait_until_first(Session session, LockRequest request, con
     }
     const std::string_view predecessor = ahead ? node_name(ahead->path()) : std::string_view{position.predecessor};
     if (request.try_once && !is_leaving(queue_node, predecessor)) {
-      core.local_queue()->last_try().failed_behind(predecessor);
+      core.local_queue()->try_failed();
       co_return make_error_code(Error::timed_out);
     }
     request.told.waits(session, queue_node.node().path, ahead ? ahead->path() : position.predecessor);
@@ -206,7 +206,7 @@ Awaitable<error_code> wait_until_first(Session session, LockRequest request, con
 /// made may be one that is about to leave.)
 bool is_likely_to_fail(LockRequest request) {
   LocalQueue& local_queue = *request.core.local_queue();
-  return request.try_once && local_queue.last_try().has_failed() && !local_queue.is_asked();
+  return request.try_once && local_queue.has_try_failed() && !local_queue.is_asked();
 }
 
 Awaitable<error_code> look_before_try(Session session, LockRequest request) {
@@ -215,9 +215,7 @@ Awaitable<error_code> look_before_try(Session session, LockRequest request) {
   if (!children) co_return children.error() == Error::no_node ? error_code{} : children.error();
   local_queue.late_nodes().on_listed(session, *children);
   const std::string ahead = find_last_blocking(*children, request.kind, request.core.naming());
-  if (!local_queue.last_try().fails_behind(ahead) || local_queue.has_left(ahead)) co_return error_code{};
-  local_queue.last_try().failed_behind(ahead);
-  co_return make_error_code(Error::timed_out);
+  co_return ahead.empty() || local_queue.has_left(ahead) ? error_code{} : make_error_code(Error::timed_out);
 }
 
 /// One attempt, on one session: if that session ends, the attempt fails with it.
@@ -243,7 +241,7 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request) {
   }
   if (const error_code dead = co_await prove_alive(session)) co_return dead;
   if (granted.local_waiter && granted.local_waiter->is_deleted()) co_return make_error_code(LockError::lock_lost);
-  core.local_queue()->last_try().succeeded();
+  core.local_queue()->granted();
   queue_node.detach();
   co_return std::move(granted);
 }
