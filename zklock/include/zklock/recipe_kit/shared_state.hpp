@@ -16,17 +16,19 @@ namespace zklock::detail {
 /// Threads: any.
 class SharedState {
  public:
-  /// `make()` returns the shared_ptr of a new part; it must not call this object.
+  /// `make()` returns the shared_ptr of a new part. It may find or make other parts.
   template <class T, class Make>
   std::shared_ptr<T> find_or_make(const std::string& path, Make&& make) {
     const std::lock_guard lock{mutex_};
+    const std::pair key{std::type_index{typeid(T)}, path};
+    if (const auto found = parts_.find(key); found != parts_.end())
+      if (auto part = std::static_pointer_cast<T>(found->second.lock())) return part;
+    std::shared_ptr<T> part = std::forward<Make>(make)();
     if (parts_.size() >= next_sweep_) {
       std::erase_if(parts_, [](const auto& entry) { return entry.second.expired(); });
       next_sweep_ = 2 * parts_.size() + 64;
     }
-    std::weak_ptr<void>& slot = parts_[{typeid(T), path}];
-    auto part = std::static_pointer_cast<T>(slot.lock());
-    if (!part) slot = part = std::forward<Make>(make)();
+    parts_[key] = part;
     return part;
   }
 
@@ -46,7 +48,7 @@ class SharedState {
   }
 
  private:
-  mutable std::mutex mutex_;
+  mutable std::recursive_mutex mutex_;  // make() may come back
   std::map<std::pair<std::type_index, std::string>, std::weak_ptr<void>> parts_;
   std::map<std::type_index, std::shared_ptr<void>> kept_;
   std::size_t next_sweep_ = 64;
