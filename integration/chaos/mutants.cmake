@@ -47,8 +47,8 @@ zklock_mutant(I3 recipes/src/wait_queue/queue_position.cpp "result.verdict = nea
 zklock_mutant(I4 recipes/src/locks/lease/lease_events.cpp "awaited == LeaseEvent::lost) co_return Done{};"
   "awaited == LeaseEvent::lost) { co_await monitor->changed().wait_until(Clock::time_point::max()); continue; }")
 # Readers and writers do not wait for one another.
-zklock_mutant(I5 recipes/src/wait_queue/queue_position.cpp "bool blocks(LockKind ahead, LockKind behind) { return ahead != LockKind::read || behind != LockKind::read; }"
-  "bool blocks(LockKind ahead, LockKind behind) { return ahead != LockKind::read && behind != LockKind::read; }")
+zklock_mutant(I5 recipes/src/wait_queue/queue_position.cpp "!exclude_each_other(rank->kind, kind)"
+  "(rank->kind == LockKind::read || kind == LockKind::read)")
 # A wake-up that comes two seconds late.
 zklock_mutant(I6 recipes/src/locks/mutex/wait_in_queue.cpp "if (ended) co_return ended;"
   "if (ended) co_return ended; Timer late{session.get_executor(), std::chrono::seconds{2}}; co_await late.async_wait(use_tuple);")

@@ -1,3 +1,4 @@
+#include "queue_kind.hpp"
 #include "sequence_number.hpp"
 
 #include <zklock/recipes/locks/lock_node.hpp>
@@ -34,11 +35,6 @@ namespace {
 
 constexpr std::array kinds{LockKind::mutex, LockKind::read, LockKind::write, LockKind::permit};
 
-bool in_one_queue(LockKind one, LockKind other) {
-  const auto reads_or_writes = [](LockKind kind) { return kind == LockKind::read || kind == LockKind::write; };
-  return (one == LockKind::mutex && other == LockKind::mutex) || (reads_or_writes(one) && reads_or_writes(other));
-}
-
 }  // namespace
 
 std::optional<LockNode> parse_lock_node(std::string_view name) noexcept {
@@ -60,8 +56,7 @@ std::optional<LockKind> find_lock_marker(std::string_view name) noexcept {
 }
 
 bool blocks(LockNode ahead, LockNode behind) noexcept {
-  if (!in_one_queue(ahead.kind, behind.kind) || ahead.sequence >= behind.sequence) return false;
-  return ahead.kind != LockKind::read || behind.kind != LockKind::read;
+  return ahead.sequence < behind.sequence && exclude_each_other(ahead.kind, behind.kind);
 }
 
 }  // namespace zklock

@@ -30,8 +30,6 @@ std::optional<Rank> rank_in_queue(std::string_view name, LockKind queue, LockNam
   return read ? read : rank_as(LockKind::write);
 }
 
-bool blocks(LockKind ahead, LockKind behind) { return ahead != LockKind::read || behind != LockKind::read; }
-
 bool is_of_other_kind(std::string_view name, LockKind kind) {
   if (parse_sequence(name, marker_of(LockKind::latch))) return kind != LockKind::latch;
   const auto node = parse_lock_node(name);
@@ -53,7 +51,7 @@ QueuePosition find_position(const std::vector<std::string>& children, std::strin
     if (!rank && naming == LockNaming::curator && is_of_other_kind(child, kind)) result.of_other_kind = child;
     if (!rank) continue;
     if (*rank == *own) present = true;
-    if (!(*rank < *own) || !blocks(rank->kind, kind)) continue;
+    if (!(*rank < *own) || !exclude_each_other(rank->kind, kind)) continue;
     ++ahead;
     if (!nearest || *nearest < *rank) nearest = rank;
   }
@@ -83,7 +81,7 @@ Place place_behind(const NodeAhead& ahead, LockKind kind) noexcept {
 std::string find_last_blocking(const std::vector<std::string>& children, LockKind kind, LockNaming naming) {
   std::optional<Rank> last;
   for (const std::string& child : children)
-    if (const auto rank = rank_in_queue(child, kind, naming); rank && blocks(rank->kind, kind))
+    if (const auto rank = rank_in_queue(child, kind, naming); rank && exclude_each_other(rank->kind, kind))
       if (!last || *last < *rank) last = rank;
   return last ? std::string{last->name} : std::string{};
 }

@@ -1,8 +1,11 @@
 // What the names of the nodes below a lock's path mean.
+#include "queue_kind.hpp"
 #include "support/catch.hpp"
 
 #include <zklock/recipes/locks/lock_node.hpp>
 
+#include <array>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -58,4 +61,21 @@ TEST_CASE("a node blocks the nodes of its lock behind it, but a reader blocks no
   CHECK_FALSE(blocks({mutex, 1}, {write, 2}));
   CHECK_FALSE(blocks({read, 1}, {mutex, 2}));
   CHECK_FALSE(blocks({LockKind::permit, 1}, {LockKind::permit, 2}));
+  CHECK(blocks({LockKind::latch, 1}, {LockKind::latch, 2}));
+}
+
+TEST_CASE("nodes of one queue exclude each other, but for readers, and for permits") {
+  constexpr std::array kinds{LockKind::mutex, LockKind::read, LockKind::write, LockKind::permit, LockKind::latch};
+  constexpr const char* table[]{
+      "x....",  // mutex
+      "..x..",  // read
+      ".xx..",  // write
+      ".....",  // permit
+      "....x",  // latch
+  };
+  for (std::size_t one = 0; one < kinds.size(); ++one)
+    for (std::size_t other = 0; other < kinds.size(); ++other) {
+      CAPTURE(to_string(kinds[one]), to_string(kinds[other]));
+      CHECK(exclude_each_other(kinds[one], kinds[other]) == (table[one][other] == 'x'));
+    }
 }

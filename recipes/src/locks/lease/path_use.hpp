@@ -8,7 +8,7 @@
 
 namespace zklock::detail {
 
-/// What a client uses a path for, and by how many users: a mutex, a latch, or a read/write lock (LockKind::write).
+/// What a client uses a path for, and by how many users: a mutex, a latch, or a read/write lock (either of its kinds).
 struct PathUse {
   LockKind kind = LockKind::mutex;
   std::atomic<int> users{0};

@@ -41,16 +41,6 @@ struct SlowWaits::Answer {
 
 namespace {
 
-std::vector<QueueEntry> queue_of(const std::vector<std::string>& children, LockKind kind, LockNaming naming) {
-  if (kind != LockKind::permit) return in_queue_order(children, kind, naming);
-  std::vector<QueueEntry> permits;
-  for (const std::string& name : children)
-    if (const auto node = parse_lock_node(name); node && node->kind == kind)
-      permits.push_back({name, kind, node->sequence});
-  std::ranges::sort(permits, {}, &QueueEntry::sequence);
-  return permits;
-}
-
 std::optional<std::size_t> how_many_ahead(const std::vector<QueueEntry>& queue, const SlowWait& wait) {
   const std::string_view number{wait.sequence.data(), wait.sequence.size()};
   const auto own = std::ranges::find_if(queue, [&](const QueueEntry& each) { return each.name.ends_with(number); });
@@ -124,7 +114,7 @@ Awaitable<SlowWaits::Answer> SlowWaits::ask(Question question) {
   if (question.session.state() != SessionState::connected) co_return answer;
   auto [unlisted, listed] = co_await question.session.async_get_children(question.directory, use_tuple);
   if (unlisted) co_return answer;
-  answer.queue = queue_of(listed.names, question.kind, question.naming);
+  answer.queue = in_queue_order(listed.names, question.kind, question.naming);
   if (answer.queue.empty()) co_return answer;
   std::string holder = join_path(question.directory, answer.queue.front().name);
   auto [unread, node] = co_await question.session.async_get_data(holder, use_tuple);

@@ -1,5 +1,6 @@
 #include "lock_set.hpp"
 
+#include "queue_kind.hpp"
 #include "thread_leases.hpp"
 
 #include <zklock/connect_string.hpp>
@@ -51,9 +52,7 @@ struct Place {
   /// Locks of two clients, or of two namespaces of one client: their owners know nothing of each other.
   [[nodiscard]] bool waits_for(const Place& other) const {
     if (path != other.path || servers != other.servers || core == other.core) return false;
-    if (core->naming() != other.core->naming()) return false;
-    if (kind == LockKind::mutex || other.kind == LockKind::mutex) return kind == other.kind;
-    return kind == LockKind::write || other.kind == LockKind::write;
+    return core->naming() == other.core->naming() && exclude_each_other(kind, other.kind);
   }
 };
 

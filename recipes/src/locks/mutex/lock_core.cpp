@@ -31,9 +31,8 @@ Result<PathShare> LockCore::use_as(LockKind kind) {
   if (!use_)
     use_ = client().shared_state().find_or_make<PathUse>(client().server_path(path()),
                                                          [] { return std::make_shared<PathUse>(); });
-  const LockKind either = kind == LockKind::read ? LockKind::write : kind;
-  if (use_->users == 0) use_->kind = either;
-  if (use_->kind != either) return make_error_code(LockError::mixed_lock_kinds);
+  if (use_->users == 0) use_->kind = kind;
+  if (!is_same_queue(use_->kind, kind)) return make_error_code(LockError::mixed_lock_kinds);
   ++use_->users;
   return PathShare{use_.get()};
 }
