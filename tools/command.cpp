@@ -63,8 +63,8 @@ void Command::start(std::string name, const std::vector<std::string>& environmen
   std::erase(others_, guard_);
   std::string text;
   for (const std::string& entry : environment) text += entry + '\0';
+  keep_until(until);  // first: from now on this program may be stopped
   if (::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL) < 0) throw_errno("the command's guard");
-  keep_until(until);
 }
 
 asio::awaitable<Ended> Command::ended() {

@@ -71,7 +71,7 @@ class Guard {
   }
 
   void operator()() {
-    if (receive_environment() && start()) watch();
+    if (receive_lease() && receive_environment() && start()) watch();
     // The report would not arrive if this process ended before zklock while an order of zklock is still unread.
     Order unread;
     while (::recv(zklock_, &unread, sizeof unread, 0) > 0) continue;
@@ -95,9 +95,17 @@ class Guard {
 
   // ---- the command
 
+  /// Comes before the command begins, which would else outlive the lease of a zklock that is stopped just then.
+  bool receive_lease() {
+    Order keep;
+    if (::recv(zklock_, &keep, sizeof keep, 0) != sizeof keep) return false;  // zklock has ended without the lock
+    obey(keep);
+    return true;
+  }
+
   bool receive_environment() {
     const auto size = ::recv(zklock_, nullptr, 0, MSG_PEEK | MSG_TRUNC);
-    if (size <= 0) return false;  // zklock has ended without the lock
+    if (size <= 0) return false;
     std::string text(static_cast<std::size_t>(size), '\0');
     if (::recv(zklock_, text.data(), text.size(), 0) != size) return false;
     for (std::string_view left = text; !left.empty(); left.remove_prefix(left.find('\0') + 1))

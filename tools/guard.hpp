@@ -10,8 +10,8 @@
 
 namespace zklock::tools {
 
-/// What zklock orders of its guard, after it has sent the command's environment: entries "NAME=value", each with a
-/// terminating zero.
+/// What zklock orders of its guard. The first order is `keep`. The command's environment follows it, and then the other
+/// orders. The environment's entries are "NAME=value", each with a terminating zero.
 struct Order {
   enum class Kind : std::uint8_t {
     keep,    ///< the lease is valid until `until`
