@@ -1,0 +1,73 @@
+// A client that takes a lock again and again, and the requests that it sends.
+#pragma once
+
+#include "support/catch.hpp"
+#include "support/exploration.hpp"
+
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
+#include <zklock/testing/simulation.hpp>
+
+#include <boost/asio/use_awaitable.hpp>
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zklock::test {
+
+inline const std::string lock_directory = "/locks/orders";
+inline constexpr auto as_tuple = asio::as_tuple(asio::deferred);
+
+inline ClientConfig patient_config() {
+  return {.session_timeout = std::chrono::seconds{10},
+          .retry = ExponentialBackoffRetry{std::chrono::milliseconds{20}, 8}};
+}
+
+/// The requests of a client, without those that a session sends by itself.
+struct RepeatedLock {
+  testing::Simulation simulation{};
+  std::string requests{};
+  std::function<testing::FakeFault(const testing::FakeCall&)> fault{};
+
+  RepeatedLock() {
+    simulation.ensemble().on_call([this](const testing::FakeCall& call) {
+      if (!call.applied && call.operation != "sync" && call.operation != "connect" && call.operation != "close")
+        requests += (requests.empty() ? "" : " ") + std::string{call.operation};
+      return fault ? fault(call) : testing::FakeFault::none;
+    });
+  }
+  std::string sent() { return std::exchange(requests, {}); }
+  InterProcessMutex mutex(const std::string& client) {
+    return {simulation.client(client, patient_config()), lock_directory};
+  }
+  void play(std::function<asio::awaitable<void>()> body) {
+    simulation.actor(std::move(body));
+    simulation.run();
+    INFO((simulation.failures().empty() ? std::string{} : simulation.failures().front()));
+    CHECK(simulation.failures().empty());
+  }
+  [[nodiscard]] std::size_t nodes() const { return children().size(); }
+  [[nodiscard]] std::vector<std::string> children() const {
+    std::vector<std::string> paths;
+    for (const testing::FakeNode& node : simulation.ensemble().nodes())
+      if (node.path.starts_with(lock_directory + "/")) paths.push_back(node.path);
+    return paths;
+  }
+};
+
+inline asio::awaitable<std::string> cycle(RepeatedLock& fixture, const InterProcessMutex& mutex) {
+  auto [error, lease] = co_await mutex.async_acquire(as_tuple);
+  CHECK_FALSE(error);
+  const auto [failed] = co_await lease.async_release(as_tuple);
+  CHECK_FALSE(failed);
+  co_return fixture.sent();
+}
+
+inline asio::awaitable<error_code> try_once(const InterProcessMutex& mutex) {
+  auto [error, lease] = co_await mutex.async_acquire(std::chrono::seconds{0}, as_tuple);
+  co_return error;
+}
+
+}  // namespace zklock::test
