@@ -4,6 +4,7 @@
 
 #include <zklock/path.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace zklock {
@@ -11,11 +12,24 @@ namespace zklock {
 std::shared_ptr<LocalWaiter> LocalQueue::enter(const Session& session, LockKind kind, std::int32_t sequence,
                                                CreateResult node) {
   auto local_waiter = std::make_shared<LocalWaiter>(weak_from_this(), session.id(), kind, sequence, std::move(node));
+  lose_earlier_directory(*local_waiter);
   const auto before = std::exchange(present_[sequence], local_waiter);
-  if (before) before->mark_deleted();  // with its session, or with a directory that was created anew
+  if (before) before->mark_deleted();  // with its session
   was_adjacent_ = newest_ && newest_->sequence_ == sequence - 1;
   newest_ = local_waiter;
   return local_waiter;
+}
+
+/// Numbers grow with each node that is created in a directory. So an earlier node with the same number or a greater one
+/// was in an earlier directory, and so was each that was made before that node.
+void LocalQueue::lose_earlier_directory(const LocalWaiter& made) {
+  std::int64_t last_earlier = 0;
+  for (auto each = present_.lower_bound(made.sequence_); each != present_.end(); ++each) {
+    const LocalWaiter& other = *each->second;
+    if (other.session_ == made.session_ && other.czxid_ < made.czxid_)
+      last_earlier = std::max(last_earlier, other.czxid_);
+  }
+  if (last_earlier > 0) on_gone(made.session_, last_earlier + 1);
 }
 
 void LocalQueue::attend(const Session& session) {

@@ -93,6 +93,8 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
   [[nodiscard]] Moment on_dequeued(const LocalWaiter& local_waiter);
   /// Takes it out of the queue.
   void take_out(const LocalWaiter& local_waiter);
+  /// The nodes of an earlier directory are gone with it.
+  void lose_earlier_directory(const LocalWaiter& made);
   /// The nodes of the session that were made before that are gone with their directory.
   void on_gone(std::int64_t session, std::int64_t made_before);
   /// Wakes all local waiters when this session ends: with one listener for all of them, since there may be many.

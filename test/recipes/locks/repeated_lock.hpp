@@ -9,6 +9,7 @@
 
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <string>
@@ -47,6 +48,11 @@ struct RepeatedLock {
     simulation.run();
     INFO((simulation.failures().empty() ? std::string{} : simulation.failures().front()));
     CHECK(simulation.failures().empty());
+  }
+  /// A client watches the directory.
+  [[nodiscard]] bool is_watched() const {
+    return std::ranges::any_of(simulation.ensemble().watches(),
+                               [](const testing::FakeWatch& each) { return each.path == lock_directory; });
   }
   [[nodiscard]] std::size_t nodes() const { return children().size(); }
   [[nodiscard]] std::vector<std::string> children() const {
