@@ -11,12 +11,22 @@ namespace zklock {
 
 std::shared_ptr<LocalWaiter> LocalQueue::enter(const Session& session, LockKind kind, std::int32_t sequence,
                                                CreateResult node) {
-  auto local_waiter = std::make_shared<LocalWaiter>(weak_from_this(), session.id(), kind, sequence, std::move(node));
-  lose_earlier_directory(*local_waiter);
-  const auto before = std::exchange(present_[sequence], local_waiter);
-  if (before) before->mark_deleted();  // with its session
+  auto local_waiter = add(session, kind, sequence, std::move(node));
   was_adjacent_ = newest_ && newest_->sequence_ == sequence - 1;
   newest_ = local_waiter;
+  lose_earlier_directory(*local_waiter);
+  return local_waiter;
+}
+
+std::shared_ptr<LocalWaiter> LocalQueue::enter_beside(const Session& session, std::int32_t sequence,
+                                                      CreateResult node) {
+  return add(session, LockKind::read, sequence, std::move(node));
+}
+
+std::shared_ptr<LocalWaiter> LocalQueue::add(const Session& session, LockKind kind, std::int32_t sequence,
+                                             CreateResult node) {
+  auto local_waiter = std::make_shared<LocalWaiter>(weak_from_this(), session.id(), kind, sequence, std::move(node));
+  present_.emplace(sequence, local_waiter);
   return local_waiter;
 }
 
@@ -61,8 +71,9 @@ LocalQueue::Moment LocalQueue::on_dequeued(const LocalWaiter& local_waiter) {
 }
 
 void LocalQueue::take_out(const LocalWaiter& local_waiter) {
-  const auto found = present_.find(local_waiter.sequence_);
-  if (found != present_.end() && found->second.get() == &local_waiter) present_.erase(found);
+  const auto [first, last] = present_.equal_range(local_waiter.sequence_);
+  const auto found = std::find_if(first, last, [&](const auto& each) { return each.second.get() == &local_waiter; });
+  if (found != last) present_.erase(found);
 }
 
 void LocalQueue::on_gone(std::int64_t session, std::int64_t made_before) {
@@ -129,12 +140,12 @@ bool LocalQueue::has_left(std::string_view name) const {
 
 std::shared_ptr<LocalWaiter> LocalQueue::find(const Session& session, LockKind kind, std::int32_t sequence,
                                               std::string_view name) const {
-  const auto found = present_.find(sequence);
-  if (found == present_.end()) return nullptr;
-  const LocalWaiter& present = *found->second;
-  const bool is_it =
-      present.session_ == session.id() && is_same_queue(present.kind_, kind) && node_name(present.path_) == name;
-  return is_it ? found->second : nullptr;
+  const auto [first, last] = present_.equal_range(sequence);
+  const auto found = std::find_if(first, last, [&](const auto& each) {
+    const LocalWaiter& present = *each.second;
+    return present.session_ == session.id() && is_same_queue(present.kind_, kind) && node_name(present.path_) == name;
+  });
+  return found != last ? found->second : nullptr;
 }
 
 }  // namespace zklock

@@ -62,9 +62,12 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
   /// the directory is the same, which only a watch on it proves: if it was made anew, its numbers have begun again.
   [[nodiscard]] RightAhead right_ahead(const Session& session, LockKind kind, std::int32_t sequence,
                                        Request request) const;
-  /// The server has created a node of this client.
+  /// The server has created a node of this client at the end of the queue.
   [[nodiscard]] std::shared_ptr<LocalWaiter> enter(const Session& session, LockKind kind, std::int32_t sequence,
                                                    CreateResult node);
+  /// The same for a reader beside its owner's writer, whose number it has. It is nobody's neighbour by that.
+  [[nodiscard]] std::shared_ptr<LocalWaiter> enter_beside(const Session& session, std::int32_t sequence,
+                                                          CreateResult node);
 
   /// The local waiter with that name and that number, in the wait queue that `kind` belongs to; null: it is not the
   /// client's, or has left. The number alone does not identify it: another client's node may have the same number, and
@@ -93,6 +96,8 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
   [[nodiscard]] Moment on_dequeued(const LocalWaiter& local_waiter);
   /// Takes it out of the queue.
   void take_out(const LocalWaiter& local_waiter);
+  [[nodiscard]] std::shared_ptr<LocalWaiter> add(const Session& session, LockKind kind, std::int32_t sequence,
+                                                 CreateResult node);
   /// The nodes of an earlier directory are gone with it.
   void lose_earlier_directory(const LocalWaiter& made);
   /// The nodes of the session that were made before that are gone with their directory.
@@ -109,7 +114,7 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
     int writers = 0;
     [[nodiscard]] bool is_of(const Session& session, LockKind kind) const;
   } asked_;
-  std::map<std::int32_t, std::shared_ptr<LocalWaiter>> present_;
+  std::multimap<std::int32_t, std::shared_ptr<LocalWaiter>> present_;
   std::shared_ptr<LocalWaiter> newest_;  // the client's last node, also when it has left
   bool was_adjacent_ = false;            // its number was the one after that of the node before it
   Moment departures_ = 0;

@@ -32,13 +32,13 @@ struct QueueNode::State : std::enable_shared_from_this<State> {
         path{directory, prefix + std::string{m} + n},
         marker{m},
         data{std::move(d)},
-        mode{n.empty() ? CreateMode::ephemeral_sequential : CreateMode::ephemeral} {}
+        is_beside{!n.empty()} {}
 
   Session session;
   ProtectedPath path;
   std::string_view marker;
   std::string data;
-  CreateMode mode;
+  bool is_beside;  // it has a writer's number, not one of its own
   KeptAlive kept_alive = {};
   Phase phase = Phase::idle;
   error_code error = {};
@@ -60,8 +60,9 @@ struct QueueNode::State : std::enable_shared_from_this<State> {
     phase = error ? Phase::failed : Phase::enqueued;
     sequence = error ? std::nullopt : parse_sequence(node_name(node.path), marker);
     if (local_queue && sequence) {
-      right_ahead = local_queue->right_ahead(session, kind, *sequence, asked);
-      local_waiter = local_queue->enter(session, kind, *sequence, node);
+      if (!is_beside) right_ahead = local_queue->right_ahead(session, kind, *sequence, asked);
+      local_waiter = is_beside ? local_queue->enter_beside(session, *sequence, node)
+                               : local_queue->enter(session, kind, *sequence, node);
     }
     if (const auto waiting = answered.lock()) waiting->happen();
     if (left) leave();
@@ -101,18 +102,17 @@ void QueueNode::keep_alive(std::shared_ptr<const void> thing) { state_->kept_ali
 
 void QueueNode::request() {
   state_->phase = State::Phase::requested;
-  if (state_->local_queue) {
-    state_->asked = state_->local_queue->ask(state_->session, state_->kind);
-  }
+  const auto numbers = state_->is_beside ? nullptr : state_->local_queue;
+  if (numbers) state_->asked = numbers->ask(state_->session, state_->kind);
   state_->error = make_error_code(Error::connection_loss);  // the outcome until the reply is there
   state_->session.async_create(
-      state_->path.path(), state_->data, state_->mode,
-      asio::bind_executor(state_->session.get_executor(), [state = state_, number = ++state_->requests](
+      state_->path.path(), state_->data, state_->is_beside ? CreateMode::ephemeral : CreateMode::ephemeral_sequential,
+      asio::bind_executor(state_->session.get_executor(), [state = state_, numbers, number = ++state_->requests](
                                                               error_code error, CreateResult result) {
         // If the link broke unnoticed, the reply may come after the node was searched for and requested again.
         const bool found_already = state->phase == State::Phase::enqueued || state->phase == State::Phase::detached;
         if (number == state->requests && !found_already) state->on_created(error, std::move(result));
-        if (state->local_queue) state->local_queue->answered(state->session, state->kind);
+        if (numbers) numbers->answered(state->session, state->kind);
       }));
 }
 

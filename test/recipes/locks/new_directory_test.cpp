@@ -1,6 +1,9 @@
 // What a client learns when an operator deletes the directory of its locks, and it is made anew.
 #include "repeated_lock.hpp"
 
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/owner.hpp>
+
 using namespace zklock;
 using namespace zklock::test;
 using namespace zklock::testing;
@@ -18,5 +21,45 @@ TEST_CASE_METHOD(RepeatedLock, "a holder is told of its loss when a number that 
     const Lease next = co_await mine.async_acquire();  // number 0, in the new directory
     CHECK(next.is_held());
     CHECK(held.state() == LeaseState::lost);
+  });
+}
+
+TEST_CASE_METHOD(RepeatedLock, "a writer that went on as a reader is told of its directory's end") {
+  play([&]() -> asio::awaitable<void> {
+    const InterProcessReadWriteLock lock{simulation.client("a", patient_config()), lock_directory};
+    for (int i = 0; i < 3; ++i) co_await cycle(*this, lock.write_lock());
+    CHECK(is_watched());
+    const Owner owner = Owner::make();
+    Lease writing = co_await lock.write_lock().async_acquire(owner);
+    const Lease reading = co_await lock.read_lock().async_acquire(owner);
+    writing = Lease{};
+    co_await pause(10ms);
+    CHECK(reading.is_held());
+    simulation.delete_as_operator(lock_directory);
+    co_await pause(10ms);
+    CHECK(reading.state() == LeaseState::lost);
+  });
+}
+
+TEST_CASE_METHOD(RepeatedLock, "a local writer behind a reader that was a writer is handed the lock off") {
+  play([&]() -> asio::awaitable<void> {
+    const InterProcessReadWriteLock lock{simulation.client("a", patient_config()), lock_directory};
+    const Owner owner = Owner::make();
+    Lease writing = co_await lock.write_lock().async_acquire(owner);
+    Lease next;
+    lock.write_lock().async_acquire(
+        asio::bind_executor(simulation.executor(), [&](error_code, Lease lease) { next = std::move(lease); }));
+    co_await pause(10ms);
+    Lease reading = co_await lock.read_lock().async_acquire(owner);
+    writing = Lease{};
+    co_await pause(10ms);
+    CHECK_FALSE(next.is_held());
+    CHECK(std::ranges::none_of(simulation.ensemble().watches(),
+                               [&](const FakeWatch& each) { return each.path == reading.node_path(); }));
+    sent();
+    reading = Lease{};
+    co_await pause(10ms);
+    CHECK(next.is_held());
+    CHECK(sent() == "commit");  // no list, and no question whether the node exists
   });
 }

@@ -231,3 +231,29 @@ TEST_CASE_METHOD(Fixture,
   CHECK(asked.connection == session.connection());
   CHECK(how() == EnqueueBy::number);
 }
+
+TEST_CASE_METHOD(Fixture, "numbers that begin again tell that the nodes of the directory before are gone") {
+  const auto queue = std::make_shared<LocalQueue>();
+  const auto made = [](std::int32_t sequence, std::int64_t czxid) {
+    CreateResult result;
+    result.path = "/d/-lock-" + std::to_string(sequence);
+    result.stat.czxid = czxid;
+    return result;
+  };
+  const auto enter = [&](std::int32_t sequence, std::int64_t czxid) {
+    return queue->enter(session, LockKind::write, sequence, made(sequence, czxid));
+  };
+  const auto old = {enter(1, 10), enter(4, 12), enter(6, 14), queue->enter_beside(session, 4, made(4, 16))};
+  for (const auto& each : old) CHECK_FALSE(each->is_deleted());
+  const auto zero = enter(0, 20);
+  for (const auto& each : old) CHECK(each->is_deleted());
+  const auto one = enter(1, 21);
+  const auto three = enter(3, 26);
+  const auto two = enter(2, 24);  // the reply to its create was lost, and it was found again
+  const auto beside_zero = queue->enter_beside(session, 0, made(0, 28));
+  const auto five = enter(5, 30);
+  for (const auto& each : {zero, one, two, three, beside_zero, five}) CHECK_FALSE(each->is_deleted());
+  const auto four = enter(4, 40);  // another directory again: its own nodes 0 to 3 are not the client's
+  for (const auto& each : {zero, one, two, three, beside_zero, five}) CHECK(each->is_deleted());
+  CHECK_FALSE(four->is_deleted());
+}

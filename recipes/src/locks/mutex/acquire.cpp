@@ -35,6 +35,7 @@ Awaitable<Result<Granted>> read_beside(std::shared_ptr<HeldLock> writer, const L
   if (!sequence) co_return make_error_code(Error::protocol_error);
   QueueNode queue_node{session, directory, core.marker(LockKind::read),
                        format_lock_data({core.client().client_id(), 1}), format_sequence(*sequence)};
+  queue_node.join_local_queue(core.local_queue(), LockKind::read);
   const auto children = co_await enqueue(session, core, queue_node);
   if (!children && children.error() == Error::no_node) co_return make_error_code(LockError::lock_lost);
   if (!children) co_return is_final(session.state()) ? make_error_code(LockError::lock_lost) : children.error();
@@ -43,7 +44,8 @@ Awaitable<Result<Granted>> read_beside(std::shared_ptr<HeldLock> writer, const L
   const error_code dead = co_await prove_alive(session);
   if (writer->is_lost()) co_return make_error_code(LockError::lock_lost);
   if (dead) co_return dead;
-  Granted granted{session, queue_node.detach()};
+  Granted granted{session, queue_node.node(), queue_node.local_waiter()};
+  queue_node.detach();
   co_return std::move(granted);
 }
 
