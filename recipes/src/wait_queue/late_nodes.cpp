@@ -19,20 +19,17 @@ void remove_late_node(const Session& session, const ProtectedPath& attempt) {
   spawn_detached(session.get_executor(), find_late_node_and_remove(session, attempt));
 }
 
-void LateNodes::expect(const Session& session, std::shared_ptr<const ProtectedPath> attempt, std::string node) {
+void LateNodes::expect(const Session& session, std::shared_ptr<const ProtectedPath> attempt) {
   if (std::exchange(session_, session.id()) != session.id()) expected_.clear();
   if (expected_.size() == max_expected) expected_.erase(expected_.begin());
-  expected_.push_back({std::move(attempt), std::move(node)});
+  expected_.push_back(std::move(attempt));
 }
 
 void LateNodes::on_listed(const Session& session, const std::vector<std::string>& children) const {
   if (expected_.empty() || session_ != session.id()) return;
   for (const std::string& child : children)
-    for (const Expected& each : expected_) {
-      if (!each.attempt->names(child)) continue;
-      std::string path = join_path(each.attempt->directory(), child);
-      if (path != each.node) remove_in_background(session, std::move(path));
-    }
+    for (const auto& attempt : expected_)
+      if (attempt->names(child)) remove_in_background(session, join_path(attempt->directory(), child));
 }
 
 }  // namespace zklock

@@ -17,20 +17,16 @@ namespace zklock {
 /// Threads: the client's executor.
 class LateNodes {
  public:
-  /// An attempt is over. `node`: the path of the node that it leaves to a lease; empty: none.
-  void expect(const Session& session, std::shared_ptr<const ProtectedPath> attempt, std::string node);
+  /// The attempt has given its node up or back: what has its name from now on is a late node.
+  void expect(const Session& session, std::shared_ptr<const ProtectedPath> attempt);
   /// Deletes those that a list of the directory shows.
   void on_listed(const Session& session, const std::vector<std::string>& children) const;
 
  private:
-  struct Expected {
-    std::shared_ptr<const ProtectedPath> attempt;
-    std::string node;
-  };
   static constexpr std::size_t max_expected = 64;
 
   std::int64_t session_ = 0;  // they are deleted with it
-  std::vector<Expected> expected_;
+  std::vector<std::shared_ptr<const ProtectedPath>> expected_;
 };
 
 /// Looks for nodes of that name, and deletes them, in the background.

@@ -72,6 +72,10 @@ Awaitable<error_code> LocalWaiter::wait_left_or_deleted(std::shared_ptr<LocalWai
   co_return error_code{};
 }
 
+void LocalWaiter::expect_late_node(const Session& session, std::shared_ptr<const ProtectedPath> attempt) const {
+  if (const auto all = all_.lock()) all->late_nodes().expect(session, std::move(attempt));
+}
+
 // ---- the handoff to it
 
 void LocalWaiter::when_told(std::function<void(HandoffAction)> act) {

@@ -6,6 +6,7 @@
 #include "queue_position.hpp"
 
 #include <zklock/recipe_kit/async_event.hpp>
+#include <zklock/recipe_kit/protected_path.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/recipes/locks/lock_kind.hpp>
 #include <zklock/session.hpp>
@@ -74,6 +75,9 @@ class LocalWaiter {
 
   /// The local waiter that it waits for in wait_left_or_deleted(), if that one is still in the queue.
   [[nodiscard]] std::shared_ptr<LocalWaiter> waits_for() const;
+
+  /// Its node is deleted. A list of the directory may yet show a second one of its attempt.
+  void expect_late_node(const Session& session, std::shared_ptr<const ProtectedPath> attempt) const;
 
   // ---- the handoff to it
 

@@ -68,21 +68,18 @@ struct QueueNode::State : std::enable_shared_from_this<State> {
     if (left) leave();
   }
 
-  void expect_late_node(std::string own) {
-    if (local_queue) local_queue->late_nodes().expect(session, std::make_shared<const ProtectedPath>(path), own);
-  }
-
   void leave() {
     left = true;
     if (phase == Phase::requested) return;  // the reply calls this again
     if (local_waiter && phase != Phase::detached) local_waiter->dequeue(session.get_executor());
     KeptAlive leaving = std::exchange(kept_alive, nullptr);
-    if (was_lost && phase != Phase::detached) expect_late_node({});
+    if (was_lost && local_queue && phase != Phase::detached)
+      local_queue->late_nodes().expect(session, std::make_shared<const ProtectedPath>(path));
     if (phase == Phase::enqueued && was_lost)
       spawn_detached(session.get_executor(), find_and_remove(session, path, std::move(leaving)));
     else if (phase == Phase::enqueued)
       spawn_detached(session.get_executor(), remove(session, node.path, std::move(leaving)));
-    else if (phase == Phase::failed && outcome_of(error) == Outcome::ambiguous)
+    else if (phase == Phase::failed && (outcome_of(error) == Outcome::ambiguous || error == Error::node_exists))
       spawn_detached(session.get_executor(), find_and_remove(session, path, std::move(leaving)));
   }
 };
@@ -148,9 +145,9 @@ LocalQueue::Moment QueueNode::asked_for() const { return state_->asked.at; }
 void QueueNode::on_listed(const std::vector<std::string>& children) const {
   if (state_->local_queue) state_->local_queue->late_nodes().on_listed(state_->session, children);
   if (!state_->was_lost || !is_enqueued()) return;
-  LateNodes own;
-  own.expect(state_->session, late_node(), state_->node.path);
-  own.on_listed(state_->session, children);
+  for (const std::string& child : children)
+    if (state_->path.names(child) && child != name())
+      remove_in_background(state_->session, join_path(state_->path.directory(), child));
 }
 std::shared_ptr<const ProtectedPath> QueueNode::late_node() const {
   return state_->was_lost ? std::make_shared<const ProtectedPath>(state_->path) : nullptr;
@@ -158,7 +155,6 @@ std::shared_ptr<const ProtectedPath> QueueNode::late_node() const {
 
 CreateResult QueueNode::detach() {
   state_->phase = State::Phase::detached;
-  if (state_->was_lost) state_->expect_late_node(state_->node.path);
   state_->kept_alive.reset();
   return state_->node;
 }

@@ -119,7 +119,10 @@ Awaitable<error_code> HeldLock::remove_guaranteed(std::shared_ptr<HeldLock> self
 
 void HeldLock::on_removed(error_code outcome) {
   if (outcome == Error::no_node && !lost_.exchange(true)) node_deleted_ = true;
-  if (const auto late_node = std::exchange(late_node_, nullptr)) remove_late_node(session_, *late_node);
+  if (const auto late_node = std::exchange(late_node_, nullptr)) {
+    remove_late_node(session_, *late_node);
+    if (local_waiter_) local_waiter_->expect_late_node(session_, late_node);
+  }
   conclude();
 }
 

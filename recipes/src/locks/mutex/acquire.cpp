@@ -39,12 +39,13 @@ Awaitable<Result<Granted>> read_beside(std::shared_ptr<HeldLock> writer, const L
   const auto children = co_await enqueue(session, core, queue_node);
   if (!children && children.error() == Error::no_node) co_return make_error_code(LockError::lock_lost);
   if (!children) co_return is_final(session.state()) ? make_error_code(LockError::lock_lost) : children.error();
+  queue_node.on_listed(*children);
   // If an operator has deleted the writer's node, its number proves nothing.
   if (std::ranges::find(*children, writers_name) == children->end()) co_return make_error_code(LockError::lock_lost);
   const error_code dead = co_await prove_alive(session);
   if (writer->is_lost()) co_return make_error_code(LockError::lock_lost);
   if (dead) co_return dead;
-  Granted granted{session, queue_node.node(), queue_node.local_waiter()};
+  Granted granted{session, queue_node.node(), queue_node.local_waiter(), queue_node.late_node()};
   queue_node.detach();
   co_return std::move(granted);
 }

@@ -27,7 +27,9 @@ CreateMode mode_of_directories(LockNaming naming) {
 Awaitable<error_code> recover(Session session, const LockCore& core, QueueNode& queue_node, int& rounds_left) {
   error_code error = queue_node.error();
   if (error == Error::protocol_error) co_return error;  // the reply would be the same again
-  if (outcome_of(error) == Outcome::ambiguous) {
+  // A reader beside its writer has one name: a leader has carried out late what was lost [F16b].
+  const bool was_made_late = error == Error::node_exists && --rounds_left > 0;
+  if (outcome_of(error) == Outcome::ambiguous || was_made_late) {
     error = co_await queue_node.recover();
     if (error == Error::no_node) error = {};  // the create was not applied
   } else if (error == Error::no_node && --rounds_left > 0) {
