@@ -40,19 +40,20 @@ void DirectoryWatches::admit(const std::shared_ptr<DirectoryWatch>& watch, std::
 
 void DirectoryWatch::set(const Session& session, const std::string& directory, Gone gone) {
   phase_ = Phase::requested;
-  session_ = session.id();
+  session_ = session;
+  directory_ = directory;
   connection_ = session.connection();
   requested_at_ = used_at_ = Clock::now();
   gone_ = std::move(gone);
   session.async_get_data_and_watch(
-      directory, asio::bind_executor(session.get_executor(), [weak = weak_from_this(), session, number = ++number_](
+      directory, asio::bind_executor(session.get_executor(), [weak = weak_from_this(), number = ++number_](
                                                                  error_code error, DataResult result, Watch watch) {
         const auto self = weak.lock();
-        if (self && self->number_ == number) self->on_set(error, result.stat, std::move(watch), session);
+        if (self && self->number_ == number) self->on_set(error, result.stat, std::move(watch));
       }));
 }
 
-void DirectoryWatch::on_set(error_code error, const Stat& directory, Watch watch, const Session& session) {
+void DirectoryWatch::on_set(error_code error, const Stat& directory, Watch watch) {
   const Gone gone = gone_;
   if (error) drop();
   if (error && error != Error::no_node && !is_retryable(error) && !is_session_lost(error))
@@ -63,7 +64,7 @@ void DirectoryWatch::on_set(error_code error, const Stat& directory, Watch watch
   czxid_ = directory.czxid;
   watch_ = std::move(watch);
   watch_.async_wait(asio::bind_executor(
-      session.get_executor(), [weak = weak_from_this(), number = number_](error_code ended, const WatchEvent& event) {
+      session_.get_executor(), [weak = weak_from_this(), number = number_](error_code ended, const WatchEvent& event) {
         const auto self = weak.lock();
         if (self && self->number_ == number) self->on_event(ended, event.type);
       }));
@@ -71,20 +72,22 @@ void DirectoryWatch::on_set(error_code error, const Stat& directory, Watch watch
 }
 
 void DirectoryWatch::on_event(error_code ended, WatchEventType type) {
-  const Gone gone = std::exchange(gone_, nullptr);
+  const Gone gone = gone_;
+  if (!ended && type != WatchEventType::node_deleted) return set(session_, directory_, gone);
   drop();
-  if (!ended && type == WatchEventType::node_deleted) gone(ever);
+  if (!ended) gone(ever);
 }
 
 void DirectoryWatch::drop() {
   phase_ = Phase::none;
   ++number_;
+  session_ = Session{};
   watch_ = Watch{};
   gone_ = nullptr;
 }
 
 bool DirectoryWatch::is_on(const Session& session) const {
-  return session_ == session.id() && connection_ == session.connection();
+  return session_ == session && connection_ == session.connection();
 }
 
 bool DirectoryWatch::is_set(const Session& session) const {

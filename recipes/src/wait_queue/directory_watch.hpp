@@ -34,7 +34,8 @@ class DirectoryWatches {
 
 /// A data watch on a lock's directory, which fires when the directory is deleted, and not for its children. Servers
 /// report that ahead of each reply that shows a later state. So while the watch has not fired, replies on the same
-/// connection come from the same directory, and the numbers of its nodes count its creates without a gap.
+/// connection come from the same directory, and the numbers of its nodes count its creates without a gap. New data end
+/// the proof, too, and the watch is set again.
 ///
 /// Threads: the session's executor.
 class DirectoryWatch : public std::enable_shared_from_this<DirectoryWatch> {
@@ -59,13 +60,14 @@ class DirectoryWatch : public std::enable_shared_from_this<DirectoryWatch> {
   friend class DirectoryWatches;
   enum class Phase { none, requested, set };
   static constexpr std::int64_t ever = std::numeric_limits<std::int64_t>::max();
-  void on_set(error_code error, const Stat& directory, Watch watch, const Session& session);
+  void on_set(error_code error, const Stat& directory, Watch watch);
   void on_event(error_code ended, WatchEventType type);
   [[nodiscard]] bool is_on(const Session& session) const;
 
   Phase phase_ = Phase::none;
   std::uint64_t number_ = 0;  // of the read; a later one makes the replies and events of earlier ones void
-  std::int64_t session_ = 0;
+  Session session_{};
+  std::string directory_{};
   std::uint64_t connection_ = 0;
   std::int64_t czxid_ = 0;  // the directory's
   Watch watch_;

@@ -63,3 +63,20 @@ TEST_CASE_METHOD(RepeatedLock, "a local writer behind a reader that was a writer
     CHECK(sent() == "commit");  // no list, and no question whether the node exists
   });
 }
+
+TEST_CASE_METHOD(RepeatedLock, "a holder is told of its directory's end also when the directory has had new data") {
+  play([&]() -> asio::awaitable<void> {
+    const InterProcessMutex mine = mutex("a");
+    for (int i = 0; i < 3; ++i) co_await cycle(*this, mine);
+    const Lease held = co_await mine.async_acquire();
+    for (const char* data : {"x", "y"}) {
+      CHECK(is_watched());
+      simulation.ensemble().set_data(lock_directory, data);
+      co_await pause(10ms);
+    }
+    CHECK(held.is_held());
+    simulation.delete_as_operator(lock_directory);
+    co_await pause(10ms);
+    CHECK(held.state() == LeaseState::lost);
+  });
+}

@@ -91,8 +91,9 @@ TEST_CASE_METHOD(RepeatedLock, "two clients that take a lock in turn list the qu
   });
 }
 
-TEST_CASE_METHOD(RepeatedLock, "whatever happens to the directory or the link, the next acquire lists the queue") {
-  const int what = GENERATE(0, 1, 2, 3);
+TEST_CASE_METHOD(RepeatedLock,
+                 "whenever the directory or the link may be another one, the next acquire lists the queue") {
+  const int what = GENERATE(0, 1, 2);
   CAPTURE(what);
   play([&]() -> asio::awaitable<void> {
     const InterProcessMutex mine = mutex("a");
@@ -102,11 +103,10 @@ TEST_CASE_METHOD(RepeatedLock, "whatever happens to the directory or the link, t
     }
     switch (what) {
       case 0: simulation.delete_as_operator(lock_directory); break;
-      case 1: simulation.ensemble().set_data(lock_directory, "x"); break;
-      case 2: simulation.ensemble().cut_all(); break;
+      case 1: simulation.ensemble().cut_all(); break;
       default: break;
     }
-    co_await pause(what == 3 ? 121s : 1s);
+    co_await pause(what == 2 ? 121s : 1s);
     const std::string these = co_await cycle(*this, mine);
     CAPTURE(these);
     CHECK(these.find("get_children") != std::string::npos);

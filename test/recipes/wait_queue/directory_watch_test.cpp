@@ -114,7 +114,12 @@ TEST_CASE_METHOD(Fixture, "any event of the directory ends the proof, ahead of t
     simulation.ensemble().set_data("/d", "x");
     session.async_sync("/d", bound([&](error_code) { proven = proves(); }));
     run(10ms);
-    CHECK(gone.size() == 1);
+    CHECK(watch->is_set(session));  // again
+    CHECK(proves());
+    CHECK(watches() == 1);
+    simulation.delete_as_operator("/d");
+    run(10ms);
+    CHECK(gone.back() == ever);
   }
   CHECK_FALSE(proven);
   CHECK_FALSE(watch->is_set(session));
