@@ -193,3 +193,22 @@ TEST_CASE_METHOD(RepeatedLock, "a try after one that has failed reads the queue,
     }  // and makes the directory
   });
 }
+
+TEST_CASE_METHOD(RepeatedLock, "a try that fails by a list alone has seen all that its server was behind") {
+  std::vector<std::string> calls;
+  fault = [&](const FakeCall& call) {
+    if (!call.applied) calls.emplace_back(call.operation);
+    return FakeFault::none;
+  };
+  play([&]() -> asio::awaitable<void> {
+    const InterProcessMutex mine = mutex("a");
+    const InterProcessMutex theirs = mutex("b");
+    const Lease held = co_await theirs.async_acquire();
+    for (int i = 0; i < 2; ++i) {
+      calls.clear();
+      const auto outcome = co_await try_once(mine);
+      CHECK(outcome == Error::timed_out);
+    }
+    CHECK(calls == std::vector<std::string>{"sync", "get_children"});
+  });
+}

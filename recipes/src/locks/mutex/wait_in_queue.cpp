@@ -211,9 +211,10 @@ bool is_likely_to_fail(LockRequest request) {
   return request.try_once && local_queue.has_try_failed() && !local_queue.is_asked();
 }
 
+/// The list is no older than the try, so that a lock that was free before the try is not missed.
 Awaitable<error_code> look_before_try(Session session, LockRequest request) {
   LocalQueue& local_queue = *request.core.local_queue();
-  const auto children = co_await list_children(session, request.core.path());
+  const auto children = co_await list_children_fresh(session, request.core.path());
   if (!children) co_return children.error() == Error::no_node ? error_code{} : children.error();
   local_queue.late_nodes().on_listed(session, *children);
   const std::string ahead = find_last_blocking(*children, request.kind, request.core.naming());
