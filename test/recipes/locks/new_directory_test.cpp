@@ -80,3 +80,27 @@ TEST_CASE_METHOD(RepeatedLock, "a holder is told of its directory's end also whe
     CHECK(held.state() == LeaseState::lost);
   });
 }
+
+TEST_CASE_METHOD(RepeatedLock, "the number of a client's next node proves nothing where its directory was deleted") {
+  play([&]() -> asio::awaitable<void> {
+    const InterProcessMutex mine = mutex("a");
+    const InterProcessMutex theirs = mutex("b");
+    for (int i = 0; i < 4; ++i) co_await cycle(*this, mine);  // numbers 0 to 3; the last two by their numbers alone
+    CHECK(is_watched());
+    simulation.ensemble().hold_replies(simulation.client("a").session().id());
+    simulation.delete_as_operator(lock_directory);
+    Lease foreign = co_await theirs.async_acquire();
+    co_await count_to("b", 4);
+    Lease next;
+    mine.async_acquire(
+        asio::bind_executor(simulation.executor(), [&](error_code, Lease lease) { next = std::move(lease); }));
+    co_await pause(10ms);
+    CHECK(std::ranges::any_of(children(), [](const auto& path) { return path.ends_with("lock-0000000004"); }));
+    simulation.ensemble().release_replies();  // the directory's event ahead of the create's reply
+    co_await pause(10ms);
+    CHECK_FALSE(next.is_held());
+    foreign = Lease{};
+    co_await pause(10ms);
+    CHECK(next.is_held());
+  });
+}

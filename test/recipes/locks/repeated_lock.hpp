@@ -54,6 +54,16 @@ struct RepeatedLock {
     return std::ranges::any_of(simulation.ensemble().watches(),
                                [](const testing::FakeWatch& each) { return each.path == lock_directory; });
   }
+  /// Another client makes nodes that are no lock's until the directory's next number is `next`.
+  asio::awaitable<void> count_to(const std::string& client, int next) {
+    const Session session = simulation.client(client, patient_config()).session();
+    for (std::string digits = "000000000" + std::to_string(next - 1);;) {
+      const auto [error, made] =
+          co_await session.async_create(lock_directory + "/other-", "", CreateMode::persistent_sequential, as_tuple);
+      if (error) simulation.fail("no other node is made: " + error.message());
+      if (error || made.path.ends_with(digits)) co_return;
+    }
+  }
   [[nodiscard]] std::size_t nodes() const { return children().size(); }
   [[nodiscard]] std::vector<std::string> children() const {
     std::vector<std::string> paths;
