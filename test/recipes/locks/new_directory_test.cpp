@@ -104,3 +104,30 @@ TEST_CASE_METHOD(RepeatedLock, "the number of a client's next node proves nothin
     CHECK(next.is_held());
   });
 }
+
+TEST_CASE_METHOD(RepeatedLock, "a waiter behind a local node that others have deleted looks at the queue again") {
+  play([&]() -> asio::awaitable<void> {
+    const InterProcessMutex mine = mutex("a");
+    const InterProcessMutex theirs = mutex("b");
+    const Owner owner = Owner::make();
+    const Lease held = co_await mine.async_acquire(owner);
+    Lease next;
+    bool is_granted = false;
+    mine.async_acquire(asio::bind_executor(simulation.executor(), [&](error_code error, Lease lease) {
+      is_granted = !error;
+      next = std::move(lease);
+    }));
+    co_await pause(10ms);
+    CHECK_FALSE(is_watched());
+    simulation.delete_as_operator(lock_directory);
+    Lease foreign = co_await theirs.async_acquire();
+    const Lease again = co_await mine.async_acquire(owner);  // writes the count, and so finds that the node is gone
+    co_await pause(10ms);
+    CHECK(held.state() == LeaseState::lost);
+    CHECK_FALSE(is_granted);
+    foreign = Lease{};
+    co_await pause(10ms);
+    CHECK(is_granted);
+    CHECK(next.is_held());
+  });
+}
