@@ -131,3 +131,91 @@ TEST_CASE_METHOD(RepeatedLock, "a waiter behind a local node that others have de
     CHECK(next.is_held());
   });
 }
+
+namespace {
+
+/// Servers that keep the events of nodes from clients that may not read them.
+struct HiddenEvents : RepeatedLock {
+  HiddenEvents() : RepeatedLock{{.hides_events = true}} {}
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(HiddenEvents, "a directory whose events its client may not hear is trusted for two minutes at most") {
+  play([&]() -> asio::awaitable<void> {
+    const InterProcessMutex mine = mutex("a");
+    const InterProcessMutex theirs = mutex("b");
+    for (int i = 0; i < 4; ++i) co_await cycle(*this, mine);
+    CHECK(is_watched());
+    const Acl unreadable{{Permission::create | Permission::remove, "world", "anyone"}};
+    const auto [failed] =
+        co_await simulation.client("a").session().async_set_acl(lock_directory, unreadable, any_version, as_tuple);
+    CHECK_FALSE(failed);
+    const auto events = simulation.ensemble().counters().watch_events;
+    simulation.delete_as_operator(lock_directory);
+    CHECK(simulation.ensemble().counters().watch_events == events);
+    Lease foreign = co_await theirs.async_acquire();
+    co_await count_to("b", 4);
+    co_await pause(121s);
+    Lease next;
+    mine.async_acquire(
+        asio::bind_executor(simulation.executor(), [&](error_code, Lease lease) { next = std::move(lease); }));
+    co_await pause(10ms);
+    CHECK_FALSE(next.is_held());
+    foreign = Lease{};
+    co_await pause(10ms);
+    CHECK(next.is_held());
+  });
+}
+
+TEST_CASE_METHOD(RepeatedLock, "a client whose watches are as many as may be lists the queue, and gets its locks") {
+  play([&]() -> asio::awaitable<void> {
+    ClientConfig config = patient_config();
+    config.max_buffer = 1'024;  // so its watches' paths may have 512 bytes, and its directories' a quarter of that
+    const InterProcessMutex mine{simulation.client("a", config), lock_directory};
+    const Session session = co_await simulation.client("a").async_session();
+    std::vector<Watch> watches;
+    for (error_code full; !full;) {
+      const std::string path = "/a-node-that-does-not-exist-" + std::to_string(watches.size());
+      auto [error, stat, watch] = co_await session.async_exists_and_watch(path, as_tuple);
+      if (error) CHECK(error == Error::too_many_watches);
+      full = error;
+      if (!error) watches.push_back(std::move(watch));
+    }
+    CHECK(watches.size() > 10);
+    for (int i = 0; i < 4; ++i) co_await cycle(*this, mine);
+    CHECK_FALSE(is_watched());
+    for (int i = 0; i < 3; ++i) {
+      const auto outcome = co_await cycle(*this, mine);
+      CHECK(outcome == "create get_children remove");
+    }
+    watches.clear();
+    co_await pause(61s);  // it is not tried again at once
+    for (int i = 0; i < 3; ++i) co_await cycle(*this, mine);
+    CHECK(is_watched());
+    const auto outcome = co_await cycle(*this, mine);
+    CHECK(outcome == "create remove");
+  });
+}
+
+TEST_CASE_METHOD(RepeatedLock, "of many locks those used least recently list the queue again") {
+  play([&]() -> asio::awaitable<void> {
+    ClientConfig config = patient_config();
+    config.max_buffer = 1'024;
+    const Client& client = simulation.client("a", config);
+    std::vector<InterProcessMutex> locks;  // the paths have 40 bytes: there is room for three
+    for (int i = 0; i < 5; ++i)
+      locks.emplace_back(client, "/locks/a-name-that-needs-some-bytes/order" + std::to_string(i));
+    for (const InterProcessMutex& each : locks)
+      for (int i = 0; i < 4; ++i) {
+        co_await cycle(*this, each);
+        co_await pause(1ms);
+      }
+    const auto watches = simulation.ensemble().watches();
+    CHECK(std::ranges::count_if(watches, [](const auto& each) { return each.path.starts_with("/locks"); }) == 3);
+    for (const bool is_recent : {true, false}) {
+      const auto outcome = co_await cycle(*this, is_recent ? locks.back() : locks.front());
+      CHECK((outcome == "create remove") == is_recent);
+    }
+  });
+}

@@ -28,11 +28,11 @@ inline ClientConfig patient_config() {
 
 /// The requests of a client, without those that a session sends by itself.
 struct RepeatedLock {
-  testing::Simulation simulation{};
+  testing::Simulation simulation;
   std::string requests{};
   std::function<testing::FakeFault(const testing::FakeCall&)> fault{};
 
-  RepeatedLock() {
+  explicit RepeatedLock(testing::FakeEnsembleOptions options = {}) : simulation{1, options} {
     simulation.ensemble().on_call([this](const testing::FakeCall& call) {
       if (!call.applied && call.operation != "sync" && call.operation != "connect" && call.operation != "close")
         requests += (requests.empty() ? "" : " ") + std::string{call.operation};

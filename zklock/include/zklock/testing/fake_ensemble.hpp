@@ -26,7 +26,8 @@ struct FakeEnsembleOptions {
   std::chrono::milliseconds container_check{100};  ///< how often it looks for empty containers and expired TTL nodes
   std::chrono::milliseconds latency{0};            ///< of each message, one way, on zklock's Clock
   bool extended_types = false;                     ///< it supports nodes with a time to live
-  int servers = 1;  ///< the number of addresses in connect_string(); all lead to this ensemble
+  bool hides_events = false;  ///< of nodes that the client may not read: as servers do from 3.8.4 and 3.9.2 on
+  int servers = 1;            ///< the number of addresses in connect_string(); all lead to this ensemble
 };
 
 /// A request on its way through the ensemble. A client's connecting and closing count: "connect", "close".

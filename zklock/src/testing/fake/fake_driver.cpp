@@ -39,10 +39,12 @@ Driver::RequestId Driver::submit(Request request, std::shared_ptr<ReplySink> sin
   pending.sink = std::move(sink);
   pending.sent = Clock::now();
   pending.goes_to_leader = goes_to_leader(request.operation);
-  const bool watches = watch != nullptr;
+  const bool lists = request.operation == Operation::get_children;
+  const Place place{lists ? FakeWatchKind::children : FakeWatchKind::data, request.path};
+  const bool affordable = !watch || has_room_for(place);
+  const bool watches = watch && affordable;
   if (watches) {
-    const bool lists = request.operation == Operation::get_children;
-    pending.place = Place{lists ? FakeWatchKind::children : FakeWatchKind::data, request.path};
+    pending.place = place;
     pending.watches_missing = request.operation == Operation::exists;
     pending.watch = std::move(watch);
     ++watches_[*pending.place].reads;
@@ -51,6 +53,8 @@ Driver::RequestId Driver::submit(Request request, std::shared_ptr<ReplySink> sin
     answer(id, Reply{.error = end_});
   } else if (phase_ != Phase::connected) {
     answer(id, Reply{.error = make_error_code(Error::not_connected)});
+  } else if (!affordable) {
+    answer(id, Reply{.error = make_error_code(Error::too_many_watches)});
   } else {
     send([request = std::move(request), id, watches](World& world, Connection& connection) {
       world.on_request(connection, request, id, watches);
@@ -86,6 +90,14 @@ void Driver::answer(RequestId id, Reply reply) {
 }
 
 // ---- watches
+
+/// As WatchTable.
+bool Driver::has_room_for(const Place& place) const {
+  constexpr std::size_t more = 4;
+  std::size_t bytes = place.path.size() + more;
+  for (const auto& [other, watched] : watches_) bytes += other.path.size() + more;
+  return bytes <= options_.max_buffer / 2 || watches_.contains(place);
+}
 
 void Driver::fire(const Place& place, WatchEventType type) {
   const auto found = watches_.find(place);

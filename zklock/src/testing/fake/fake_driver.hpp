@@ -70,6 +70,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   void finish();
   void enter(LinkState link);
   void answer(RequestId id, Reply reply);
+  [[nodiscard]] bool has_room_for(const Place& place) const;
   void fire(const Place& place, WatchEventType type);
   void drop_if_unused(const Place& place);
   void unwatch(const Place& place);

@@ -79,14 +79,15 @@ void Tree::put(const std::string& path, Node node) {
 
 void Tree::erase(const std::string& path, Changes& changes) {
   const std::string parent = parent_of(path);
+  Acl acl = std::move(nodes_[path].acl);
   nodes_.erase(path);
   mortals_.erase(path);
   if (Node* above = find(parent)) {
     above->children.erase(name_of(path));
     above->stat.pzxid = zxid_;
   }
-  changes.push_back({WatchEventType::node_deleted, path});
-  changes.push_back({WatchEventType::node_children_changed, parent});
+  changes.push_back({WatchEventType::node_deleted, path, std::move(acl)});
+  changes.push_back({WatchEventType::node_children_changed, parent, {}});
 }
 
 // ---- writing
@@ -129,8 +130,8 @@ Reply Tree::create(const Request& request, const Caller& caller, WallTime now, C
                                                                       : 0;
   Reply reply{.error = {}, .path = path, .stat = stat_of(node)};
   put(path, std::move(node));
-  changes.push_back({WatchEventType::node_created, path});
-  changes.push_back({WatchEventType::node_children_changed, parent_path});
+  changes.push_back({WatchEventType::node_created, path, {}});
+  changes.push_back({WatchEventType::node_children_changed, parent_path, {}});
   return reply;
 }
 
@@ -214,7 +215,7 @@ bool Tree::force_data(const std::string& path, std::string data, WallTime now, C
   ++node->stat.version;
   node->stat.mzxid = zxid_;
   node->stat.modified = now;
-  changes.push_back({WatchEventType::node_data_changed, path});
+  changes.push_back({WatchEventType::node_data_changed, path, {}});
   return true;
 }
 

@@ -27,6 +27,7 @@ struct Caller {
 struct Change {
   WatchEventType type;
   std::string path;
+  Acl acl{};  ///< the node's, if it was deleted
 };
 using Changes = std::vector<Change>;
 

@@ -196,7 +196,14 @@ void World::fire(Session& session, const Change& change) {
     fired += session.watches.erase({FakeWatchKind::data, change.path});
   if (change.type == WatchEventType::node_children_changed || change.type == WatchEventType::node_deleted)
     fired += session.watches.erase({FakeWatchKind::children, change.path});
-  if (fired > 0 && session.connection) tell(*session.connection, change.type, change.path);
+  if (fired > 0 && session.connection && may_hear(*session.connection, change))
+    tell(*session.connection, change.type, change.path);
+}
+
+bool World::may_hear(const Connection& connection, const Change& change) const {
+  if (!options.hides_events) return true;
+  const Tree::Node* node = tree_.find(change.path);
+  return may(connection.identities, Permission::read, node ? node->acl : change.acl);
 }
 
 void World::tell(Connection& connection, WatchEventType type, const std::string& path) {

@@ -134,6 +134,7 @@ class World : public std::enable_shared_from_this<World> {
   Reply perform(const Request& request, const Caller& caller);
   void watch_again(Session& session, const Greeting& greeting);
   void fire(Session& session, const Change& change);
+  [[nodiscard]] bool may_hear(const Connection& connection, const Change& change) const;
   void tell(Connection& connection, WatchEventType type, const std::string& path);
   [[nodiscard]] Clock::time_point end_of(const Session& session) const;
   void expect_reaping();
