@@ -160,6 +160,33 @@ TEST_CASE("a waiter whose node was deleted with its directory starts over", "[fa
   CHECK(number_of(lease) == "0000000000");
 }
 
+TEST_CASE("a node whose number follows that of its client's last one waits in a directory that was made anew",
+          "[faults]") {
+  testing::TestServer server{{.container_check = 1h}};
+  FrameProxy proxy{server.port()};
+  const Client client{{.connect_string = proxy.address(), .session_timeout = session_timeout}};
+  const Client other = make_client(server);
+  const Session session = connected_session(other);
+  const InterProcessMutex mutex{client, "/orders"};
+  for (int i = 0; i < 4; ++i) static_cast<void>(acquire(mutex));  // numbers 0 to 3, the last by its number alone
+  REQUIRE(eventually([&] { return children_of(session, "/orders").empty(); }));
+  REQUIRE(server.monitor("zk_watch_count") == 1);
+  const int lists = proxy.requests(Opcode::get_children2);
+  proxy.hold(Direction::replies);
+  REQUIRE_FALSE(remove(other, "/orders"));
+  Lease foreign = acquire(InterProcessMutex{other, "/orders"});
+  for (int i = 1; i < 4; ++i)
+    REQUIRE_FALSE(create(session, "/orders/other-", "", CreateOptions{CreateMode::ephemeral_sequential}));
+  Pending<Lease> next;
+  mutex.async_acquire(next.handler());
+  REQUIRE(eventually([&] { return children_of(session, "/orders").size() == 5; }));
+  CHECK(proxy.requests(Opcode::get_children2) == lists);
+  proxy.resume(Direction::replies);
+  CHECK_FALSE(next.ready(100ms));
+  foreign = Lease{};
+  CHECK(number_of(std::get<1>(next.get())) == "0000000004");
+}
+
 TEST_CASE("a container that never had a child stays, unless the server has a limit for that") {
   const bool told = GENERATE(false, true);
   testing::TestServerOptions options;
