@@ -176,7 +176,7 @@ TEST_CASE("a node whose number follows that of its client's last one waits in a 
   REQUIRE_FALSE(remove(other, "/orders"));
   Lease foreign = acquire(InterProcessMutex{other, "/orders"});
   for (int i = 1; i < 4; ++i)
-    REQUIRE_FALSE(create(session, "/orders/other-", "", CreateOptions{CreateMode::ephemeral_sequential}));
+    REQUIRE_FALSE(create(other, "/orders/other-", "", CreateOptions{CreateMode::ephemeral_sequential}));
   Pending<Lease> next;
   mutex.async_acquire(next.handler());
   REQUIRE(eventually([&] { return children_of(session, "/orders").size() == 5; }));
