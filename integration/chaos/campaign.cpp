@@ -34,11 +34,13 @@ class RegisterLog {
   std::int64_t count_ = 0;
 };
 
-void make_marks(const Cluster& cluster) {
+void make_first_nodes(const Cluster& cluster) {
   const Client client{{.connect_string = cluster.connect_string()}};
-  const auto made = test::outcome_of_operation<CreateResult>(
-      [&](auto token) { client.async_create(marks, "", CreateMode::persistent, std::move(token)); });
-  if (std::get<0>(made)) throw boost::system::system_error{std::get<0>(made), marks};
+  for (const char* path : {marks, tree_root}) {
+    const auto made = test::outcome_of_operation<CreateResult>(
+        [&](auto token) { client.async_create(path, "", CreateMode::persistent, std::move(token)); });
+    if (std::get<0>(made)) throw boost::system::system_error{std::get<0>(made), path};
+  }
 }
 
 /// A server that has ended by itself, or has left the others, as 3.8.0 sometimes does, has to come back first.
@@ -70,7 +72,7 @@ class Campaign {
 
   CampaignOutcome run() {
     const auto start = steady_clock::now();
-    make_marks(cluster_);
+    make_first_nodes(cluster_);
     fleet_.emplace(cluster_,
                    FleetOptions{options_.workers, options_.users, options_.seed, options_.session_timeout,
                                 options_.long_stays, options_.directory},

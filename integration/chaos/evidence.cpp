@@ -251,7 +251,9 @@ std::chrono::microseconds Evidence::lateness(Interval when) const {
 
 Evidence collect_evidence(const std::filesystem::path& directory) {
   Evidence evidence;
-  evidence.history = History{merge_transactions(directory)};
+  const auto transactions = merge_transactions(directory);
+  evidence.history = History{transactions};
+  evidence.lives = Lives{transactions};
   evidence.visits = read_log(directory / "register");
   evidence.faults = read_log(directory / "faults");
   for (const auto& entry : std::filesystem::directory_iterator{directory}) {
@@ -259,6 +261,8 @@ Evidence collect_evidence(const std::filesystem::path& directory) {
     if (!name.starts_with("worker.")) continue;
     if (name.ends_with(".audit")) {
       std::ranges::move(read_audit(entry.path(), std::stoi(name.substr(7))), std::back_inserter(evidence.audit));
+    } else if (name.ends_with(".follow")) {
+      std::ranges::move(read_log(entry.path()), std::back_inserter(evidence.follows));
     } else if (name.find('.') == name.rfind('.')) {
       std::ranges::move(read_log(entry.path()), std::back_inserter(evidence.users));
     }

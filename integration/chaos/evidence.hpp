@@ -3,6 +3,7 @@
 
 #include "audit_trail.hpp"
 #include "history.hpp"
+#include "lives.hpp"
 #include "record.hpp"
 
 #include <chrono>
@@ -71,6 +72,8 @@ struct Evidence {
   std::vector<Record> visits{};  ///< the register's
   std::vector<Record> faults{};  ///< the director's
   std::vector<AuditRecord> audit{};
+  std::vector<Record> follows{};  ///< of all processes, each in its order
+  Lives lives{};
 
   // What follows from these; `index` fills it in.
   std::map<std::int64_t, Hold> holds{};          ///< by the transactions that made their nodes

@@ -44,9 +44,9 @@ void Fleet::start(Member& member) {
   member.program = std::make_unique<test::Process>(
       "/proc/self/exe",
       std::vector<std::string>{
-          "work", "--connect", servers, "--log", member.log.string(), "--register", number(register_port_), "--process",
-          number(member.process), "--users", number(options_.users), "--seed",
-          number(options_.seed * 1'000 + static_cast<std::uint64_t>(member.process) * 10), "--timeout",
+          "work", "--slot", number(&member - members_.data() + 1), "--connect", servers, "--log", member.log.string(),
+          "--register", number(register_port_), "--process", number(member.process), "--users", number(options_.users),
+          "--seed", number(options_.seed * 1'000 + static_cast<std::uint64_t>(member.process) * 10), "--timeout",
           number(options_.session_timeout.count()), "--long-stays", number(options_.long_stays)});
 }
 
@@ -92,14 +92,20 @@ std::vector<test::FrameProxy*> Fleet::links_to(std::size_t server) const {
   return all;
 }
 
-void Fleet::drain() {
-  for (const Member& member : members_) tell(*member.program, "drain");
-  const auto has_drained = [](const Member& member) {
-    return std::filesystem::exists(member.log.string() + ".drained") || member.program->has_ended();
+void Fleet::bring_to(const char* word, const std::string& mark) {
+  for (const Member& member : members_)
+    if (member.program) tell(*member.program, word);
+  const auto is_there = [&](const Member& member) {
+    return !member.program || std::filesystem::exists(member.log.string() + mark) || member.program->has_ended();
   };
-  if (test::eventually([&] { return std::ranges::all_of(members_, has_drained); }, 60s)) return;
+  if (test::eventually([&] { return std::ranges::all_of(members_, is_there); }, 60s)) return;
   for (Member& member : members_)
-    if (!has_drained(member)) member.program.reset();
+    if (!is_there(member)) member.program.reset();
+}
+
+void Fleet::drain() {
+  bring_to("rest", ".rested");
+  bring_to("drain", ".drained");
 }
 
 void Fleet::quit() {

@@ -51,7 +51,8 @@ class Fleet {
 
   /// Starts others in the place of the processes that have ended, with their links, and notes which.
   void replace_dead(const Log& log);
-  /// Lets all users come to their end. Kills the processes that do not do so in a minute.
+  /// Lets all users come to their end, and when no process changes anything any more, what follows and keeps nodes.
+  /// Kills the processes that do not do so in a minute each.
   void drain();
   /// Ends the processes.
   void quit();
@@ -67,6 +68,7 @@ class Fleet {
     std::vector<std::unique_ptr<test::FrameProxy>> links{};
     std::unique_ptr<test::Process> program{};
   };
+  void bring_to(const char* word, const std::string& mark);
   void start(Member& member);
 
   FleetOptions options_;

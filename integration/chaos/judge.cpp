@@ -7,7 +7,7 @@
 namespace zklock::chaos {
 
 std::span<const Invariant> invariants() {
-  static constexpr std::array<Invariant, 17> all{{
+  static constexpr std::array<Invariant, 20> all{{
       {"I1", "tokens grow, and each has one holder", &check_fenced_exclusion},
       {"I2", "two are inside together only where a session's end, a pause or an operator explains it", &check_overlaps},
       {"I3", "a lock is granted to the first in its queue, by the servers' log", &check_grants},
@@ -25,6 +25,9 @@ std::span<const Invariant> invariants() {
       {"I15", "the I/O thread is never kept waiting", &check_loop},
       {"I16", "no lease trusts itself for longer than its session lives", &check_trust},
       {"I17", "each grant, release and loss is in the audit log, once", &check_audit},
+      {"I18", "what is kept is there, and a group is shown as it was, in time", &check_presence},
+      {"I19", "what is followed is shown as it was, in order and in time", &check_following},
+      {"I20", "each version of a count was written by the one that says so", &check_counts},
   }};
   return all;
 }
@@ -68,6 +71,11 @@ std::string tell(const Evidence& evidence, const Violation& violation) {
     std::ranges::copy_if(*log, std::back_inserter(records), is_about);
   for (const std::int64_t token : violation.tokens)
     if (const Node* node = evidence.history.find(token)) text += to_line(*node);
+  constexpr std::int64_t shortly = 5'000'000;
+  std::ranges::copy_if(evidence.follows, std::back_inserter(records), [&](const Record& each) {
+    return each.lock == violation.path && each.process == violation.process && each.at <= violation.at &&
+           each.at >= violation.at - shortly;
+  });
   if (!records.empty()) {
     const auto [first, last] = std::ranges::minmax(records, {}, &Record::at);
     constexpr std::int64_t before = 3'000'000;

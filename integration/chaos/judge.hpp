@@ -1,4 +1,4 @@
-// The verdict on a run: seventeen invariants, each with a checker of its own.
+// The verdict on a run: twenty invariants, each with a checker of its own.
 #pragma once
 
 #include "evidence.hpp"
@@ -21,6 +21,7 @@ struct Violation {
   int process = 0;                     ///< or the process
   std::int64_t operation = 0;          ///< and its operation
   std::int64_t at = 0;                 ///< when; 0: the time follows from the nodes and the operation
+  std::string path{};                  ///< of what was kept or followed
 };
 
 struct Invariant {
@@ -74,5 +75,9 @@ std::vector<Violation> check_retries(const Evidence& evidence);
 std::vector<Violation> check_isolation(const Evidence& evidence);
 std::vector<Violation> check_loop(const Evidence& evidence);
 std::vector<Violation> check_audit(const Evidence& evidence);
+std::vector<Violation> check_presence(const Evidence& evidence);
+std::vector<Violation> find_misshown_groups(const Evidence& evidence);  // a part of check_presence
+std::vector<Violation> check_following(const Evidence& evidence);
+std::vector<Violation> check_counts(const Evidence& evidence);
 
 }  // namespace zklock::chaos

@@ -109,8 +109,13 @@ class Story {
   }
   /// Builds the evidence anew, with all that the story has so far.
   Evidence& tell() {
-    evidence = {.users = evidence.users, .visits = evidence.visits, .faults = evidence.faults, .audit = evidence.audit};
+    evidence = {.users = evidence.users,
+                .visits = evidence.visits,
+                .faults = evidence.faults,
+                .audit = evidence.audit,
+                .follows = evidence.follows};
     evidence.history = History{transactions};
+    evidence.lives = Lives{transactions};
     evidence.index();
     return evidence;
   }

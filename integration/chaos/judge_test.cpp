@@ -115,5 +115,6 @@ TEST_CASE("a record is read as it was written, and half a line is no record") {
                       .reason = "why"};
   CHECK(parse_line(to_line(record)) == record);
   CHECK(parse_line(to_line(Record{})) == Record{});
+  CHECK(parse_line(to_line(Record{.event = Event::added})) == Record{.event = Event::added});
   CHECK_FALSE(parse_line("17 granted 1 2"));
 }

@@ -17,6 +17,14 @@ inline constexpr const char* locks = "/locks/";
 inline constexpr std::uint64_t lines = 8;
 inline constexpr std::int32_t permits = 3;
 
+/// What the processes keep and follow beside the locks: a node of each process, the group of all, the tree that each has
+/// a copy of, and the counts "0", "1", and so on.
+inline constexpr const char* kept_root = "/kept";
+inline constexpr const char* group_root = "/group";
+inline constexpr const char* tree_root = "/tree";
+inline constexpr const char* counts_root = "/counts";
+inline constexpr std::uint64_t shared_counts = 2;
+
 /// How many permits the semaphore of that path, or of that directory below, has. A semaphore mutex has one.
 inline std::size_t permits_of(std::string_view line) {
   return line.find("single") != std::string_view::npos ? 1 : std::size_t{permits};

@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   work_command->add_option("--log", worker.log)->required();
   work_command->add_option("--register", worker.register_port)->required();
   work_command->add_option("--process", worker.process)->required();
+  work_command->add_option("--slot", worker.slot);
   work_command->add_option("--users", worker.users);
   work_command->add_option("--long-stays", worker.long_stays);
   work_command->add_option("--seed", worker.seed);

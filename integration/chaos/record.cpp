@@ -11,9 +11,11 @@
 namespace zklock::chaos {
 namespace {
 
-constexpr std::array<std::string_view, 18> names{"invoked",   "granted",  "refused",     "listens", "lost",  "trusts",
-                                                 "releasing", "released", "finished",    "stalled", "late",  "measured",
-                                                 "drained",   "entered",  "turned_away", "left",    "fault", "healed"};
+constexpr std::array<std::string_view, 32> names{
+    "invoked",  "granted", "refused",   "listens",  "lost",    "trusts",  "releasing",   "released",
+    "finished", "stalled", "late",      "measured", "drained", "entered", "turned_away", "left",
+    "fault",    "healed",  "keeps",     "claims",   "wishes",  "closes",  "closed",      "shows",
+    "follows",  "told",    "unfollows", "looks",    "holds",   "held",    "adds",        "added"};
 constexpr const char* nothing = "-";
 
 std::optional<Event> find_event(std::string_view name) {

@@ -11,7 +11,8 @@
 
 namespace zklock::chaos {
 
-/// The kinds of events. The lock users' come first, then the register's and the director's.
+/// The kinds of events. The lock users' come first, then the register's and the director's, then those of the logs
+/// "worker.<process>.follow", in which `lock` is the path of any node.
 enum class Event {
   invoked,      ///< an acquire begins, of the `lock` ("one+other": of both); `limit` says how long it may take
   granted,      ///< a lock is held by the node that transaction `token` has created
@@ -32,6 +33,21 @@ enum class Event {
   left,         ///< the user has left, or its connection has broken
   fault,        ///< `reason` begins, at the process or server `number`
   healed,       ///< the fault is over
+  keeps,        ///< the process begins to keep a node
+  claims,       ///< its state (`reason`) is shown, of the node made by `token`, on the client's `session`
+  wishes,       ///< its data are to be `reason`
+  closes,       ///< the process begins to close it
+  closed,       ///< that has ended; the `reason` is the outcome
+  shows,        ///< a group's members are shown: "id:czxid,id:czxid" (`reason`)
+  follows,      ///< the process begins to follow a tree, or a count
+  told,       ///< it is told of a node: `reason` is what; `token` the mzxid, `number` the czxid. `live`: `number` is a
+              ///< time at which there was no link yet
+  unfollows,  ///< it follows no more
+  looks,      ///< the process asks for the tree's last state
+  holds,      ///< which has a node: `token` is the mzxid
+  held,       ///< that is all; `reason`: "ok", or why the state is not the last one
+  adds,       ///< a compare-and-set of a count begins: from version `number` to the value `token`, by adding `limit`
+  added,      ///< its outcome (`reason`): "ok", with the version `number` and the mzxid `token`; "no"; or an error
 };
 
 [[nodiscard]] std::string_view to_string(Event event) noexcept;

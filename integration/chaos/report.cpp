@@ -42,6 +42,14 @@ std::string to_json(std::optional<double> number) {
   return std::move(json).str();
 }
 
+/// How often the processes have noted what they keep, are shown, and count.
+std::map<std::string, std::int64_t> tally_follows(const Evidence& evidence) {
+  std::map<std::string, std::int64_t> all{{"keeps", 0}, {"shows", 0}, {"told", 0}, {"added", 0}};
+  for (const Record& each : evidence.follows)
+    if (const auto found = all.find(std::string{to_string(each.event)}); found != all.end()) ++found->second;
+  return all;
+}
+
 /// What is left behind. At the servers it is the count of the server that reports the most; in the processes it is the
 /// largest increase of any process since its start.
 std::map<std::string, std::int64_t> leaks_of(const Evidence& evidence) {
@@ -102,6 +110,7 @@ bool report(const CampaignOptions& options, const CampaignOutcome& outcome) {
        << ",\n  \"asked\": " << to_json(asked) << ",\n  \"granted\": " << to_json(granted)
        << ",\n  \"asked_with_limit\": " << to_json(asked_with_limit)
        << ",\n  \"granted_with_limit\": " << to_json(granted_with_limit)
+       << ",\n  \"followed\": " << to_json(tally_follows(evidence))
        << ",\n  \"quiet_seconds\": " << std::chrono::duration<double>{evidence.quiet_time()}.count()
        << ",\n  \"max_handoff_ms\": " << longest_handoff(evidence)
        << ",\n  \"least_margin_ms\": " << to_json(least_margin(evidence))

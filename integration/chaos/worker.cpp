@@ -1,5 +1,7 @@
 #include "worker.hpp"
 
+#include "changes.hpp"
+#include "follower.hpp"
 #include "soak/growth.hpp"
 #include "user.hpp"
 #include "watchdog.hpp"
@@ -81,10 +83,17 @@ class Worker {
     std::cout << "working" << std::endl;
     {
       const Watchdog watchdog{client_, log_, options_.process};
-      for (const auto& user : users_) threads_.emplace_back([&] { user->run(); });
+      Follower follower{client_, follow_log_, {options_.process, options_.slot, options_.seed}};
+      {
+        const Changes changes{client_, follow_log_, {options_.process, options_.seed}};
+        for (const auto& user : users_) threads_.emplace_back([&] { user->run(); });
+        wait_for("rest");
+        workplace_.closing_time = true;
+        for (std::thread& each : threads_) each.join();
+      }
+      std::ofstream{options_.log.string() + ".rested"};
       wait_for("drain");
-      workplace_.closing_time = true;
-      for (std::thread& each : threads_) each.join();
+      follower.end();
       // Releases in the background have to end, too, before anything is counted.
       static_cast<void>(client_.wait_connected(30s));
     }
@@ -132,6 +141,7 @@ class Worker {
   WorkerOptions options_;
   std::string host_ = describe_host();
   Log log_{options_.log};
+  Log follow_log_{options_.log.string() + ".follow"};
   std::shared_ptr<metrics::Metrics> metrics_ = std::make_shared<metrics::Metrics>();
   Client client_{config_of(options_, metrics_)};
   Workplace workplace_{

@@ -3,6 +3,7 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
@@ -25,6 +26,7 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using tcp = asio::ip::tcp;
+using namespace asio::experimental::awaitable_operators;
 
 constexpr auto use_tuple = asio::as_tuple(asio::use_awaitable);
 
@@ -149,7 +151,8 @@ asio::awaitable<void> HttpServer::serve(std::shared_ptr<HttpServer> self, Connec
   co_await self->converse(*connection);
 }
 
-/// Ends when the browser goes, or has not taken what is written within HttpLimits::request_time.
+/// Ends when the browser goes, or has not taken what is written within HttpLimits::request_time. A browser has nothing to
+/// say on this connection: if there is something to read, it is the end.
 asio::awaitable<void> HttpServer::send_events(beast::tcp_stream& stream, EventSource& source) {
   // Both outlive the write of the header (beast#1584).
   http::response<http::empty_body> message{http::status::ok, 11};
@@ -176,8 +179,9 @@ asio::awaitable<void> HttpServer::send_events(beast::tcp_stream& stream, EventSo
       stream.expires_never();
     }
     timer.expires_after(limits_.stream_pause);
-    const auto [ended] = co_await timer.async_wait(use_tuple);
-    if (ended) co_return;
+    const auto first =
+        co_await (timer.async_wait(use_tuple) || stream.socket().async_wait(tcp::socket::wait_read, use_tuple));
+    if (first.index() == 1) co_return;
   }
 }
 

@@ -88,6 +88,15 @@ TEST_CASE("a viewer that does not take its events for the time of a request is e
   CHECK(served.stream()->until("\r\n").starts_with("HTTP/1.1 200 "));
 }
 
+TEST_CASE("a viewer that goes is noticed though nothing is written to it") {
+  const Served served{[] { return std::string{}; }, {.streams = 1, .stream_pause = 1h, .stream_silence = 1h}};
+  auto viewer = served.stream();
+  CHECK(viewer->until("\r\n\r\n").starts_with("HTTP/1.1 200 "));
+  viewer.reset();
+  CHECK(served.comes_to_have(0));
+  CHECK(served.stream()->until("\r\n").starts_with("HTTP/1.1 200 "));
+}
+
 TEST_CASE("a viewer that takes its events in time stays") {
   const Served served{[] { return std::string(1'000, 'x') + "\n\n"; }, {.request_time = 100ms, .stream_pause = 5ms}};
   const auto viewer = served.stream();

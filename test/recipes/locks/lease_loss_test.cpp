@@ -1,6 +1,7 @@
 // How a holder loses its lock, and what it is told then.
 #include "lease_fixture.hpp"
 #include "support/catch.hpp"
+#include "support/event_books.hpp"
 
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 
@@ -65,6 +66,34 @@ TEST_CASE("a writer's release without a link that hands off to its client's read
     reader = Lease{};
     co_await pause(1s);
   });
+}
+
+TEST_CASE("a release whose delete was carried out, though its reply was lost, is no loss") {
+  const auto books = std::make_shared<EventBooks>();
+  play([&](Simulation& simulation) -> asio::awaitable<void> {
+    ClientConfig observed = config();
+    observed.observers = {books};
+    const InterProcessMutex mutex{simulation.client("a", observed), directory};
+    auto [refused, lease] = co_await mutex.async_acquire(asio::as_tuple(asio::deferred));
+    REQUIRE_FALSE(refused);
+    // Without its node the directory is reaped, and that is the first thing that the client hears when it is back.
+    bool is_deleted = false;
+    simulation.ensemble().on_call([&](const FakeCall& call) {
+      if (call.operation != "remove" || !call.applied || is_deleted) return FakeFault::none;
+      is_deleted = true;
+      return FakeFault::cut;
+    });
+    simulation.ensemble().refuse_connections();
+    simulation.after(2s, [&] {
+      CHECK_FALSE(exists(simulation, directory));
+      simulation.ensemble().accept_connections();
+    });
+    const auto [error] = co_await lease.async_release(asio::as_tuple(asio::deferred));
+    CHECK_FALSE(error);
+    CHECK(is_deleted);
+  });
+  CHECK(books->seen().phases.at(LockPhase::released) == 1);
+  CHECK_FALSE(books->seen().phases.contains(LockPhase::lost));
 }
 
 TEST_CASE("an owner that has lost the write lock does not read by it, though its node still exists") {

@@ -46,9 +46,10 @@ bool HeldLock::is_lost() const noexcept {
 }
 
 void HeldLock::lose() {
+  if (local_waiter_) local_waiter_->mark_deleted();
+  if (count() == 0) return;  // the reply to its own delete tells
   if (!is_lost()) node_deleted_ = true;
   lost_ = true;
-  if (local_waiter_) local_waiter_->mark_deleted();
   wake();
   conclude();
 }

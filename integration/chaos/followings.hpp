@@ -1,0 +1,31 @@
+// What each process has kept and followed, and for how long.
+#pragma once
+
+#include "evidence.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zklock::chaos {
+
+struct Following {
+  int process = 0;
+  std::string path{};
+  Interval when{};                ///< until its end, its process's death, or the end of what is known of that
+  bool is_last = true;            ///< of its process and path
+  std::vector<Record> records{};  ///< of this path and below, in their order, with the last one
+
+  /// Null: there is none.
+  [[nodiscard]] const Record* first(Event event) const;
+  [[nodiscard]] const Record* last(Event event) const;
+};
+
+/// From each event `begin` to the next event `end` of the same process and path.
+[[nodiscard]] std::vector<Following> followings_of(const Evidence& evidence, Event begin, Event end);
+
+/// Whether the path is that one, or is below it.
+[[nodiscard]] bool is_at_or_below(std::string_view path, std::string_view root);
+
+}  // namespace zklock::chaos

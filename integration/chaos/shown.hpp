@@ -1,0 +1,68 @@
+// What a process shows of the servers' state, compared with what it was.
+#pragma once
+
+#include "evidence.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zklock::chaos {
+
+/// A state from that time on, until that of the next moment.
+template <class State>
+struct Moment {
+  std::int64_t at = 0;
+  State state{};
+};
+
+struct Misshown {
+  std::string what{};
+  std::int64_t at = 0;
+};
+
+/// A stretch of that time, too long, in which that state was shown although there was another one.
+template <class State>
+std::optional<Interval> find_overdue(const Evidence& evidence, int process, const std::vector<Moment<State>>& truth,
+                                     const State& state, Interval when) {
+  const auto next_of = [&](auto moment) { return std::next(moment) == truth.end() ? when.end : std::next(moment)->at; };
+  std::int64_t right_at = when.begin;  // for the last time
+  for (auto each = truth.begin(); each != truth.end() && each->at < when.end; ++each) {
+    const std::int64_t end = std::min(next_of(each), when.end);
+    if (each->state == state)
+      right_at = std::max(right_at, end);
+    else if (end > right_at && evidence.is_too_long(process, {right_at, end}))
+      return Interval{right_at, end};
+  }
+  return std::nullopt;
+}
+
+/// `truth` is what was, in the order of the transactions, from the beginning; `shown` is what the process has shown, in
+/// its order, and the last of it until `until`. Each state that is shown was there at a moment, and no moment comes
+/// before that of the state shown before; and none is shown for too long while there is another one.
+template <class State>
+std::optional<Misshown> find_misshown(const Evidence& evidence, int process, const std::vector<Moment<State>>& truth,
+                                      const std::vector<Moment<State>>& shown, std::int64_t until) {
+  auto from = truth.begin();
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const auto is_it = [&, latest = shown[i].at + evidence.bounds.clocks.count()](const Moment<State>& moment) {
+      return moment.at <= latest && moment.state == shown[i].state;
+    };
+    const auto first = std::find_if(from, truth.end(), is_it);
+    if (first == truth.end())
+      return Misshown{
+          std::any_of(truth.begin(), from, is_it) ? "what is shown has gone back" : "what is shown never was",
+          shown[i].at};
+    from = first;
+    const std::int64_t end = i + 1 < shown.size() ? shown[i + 1].at : until;
+    if (const auto overdue = find_overdue(evidence, process, truth, shown[i].state, {shown[i].at, end}))
+      return Misshown{"what is shown was over for " + std::to_string((overdue->end - overdue->begin) / 1'000) + " ms",
+                      overdue->end};
+  }
+  return std::nullopt;
+}
+
+}  // namespace zklock::chaos
