@@ -7,6 +7,7 @@
 
 #include <array>
 #include <chrono>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -41,10 +42,11 @@ struct Fixture {
 
   /// A name of that ensemble; another one for each number.
   [[nodiscard]] std::string name_in(const std::string& ensemble, int number) const {
-    for (int i = 0;; ++i) {
+    for (int i = 0; i < 1'000; ++i) {
       std::string name = "sku-" + std::to_string(i);
       if (registry.ensemble_of(name) == ensemble && number-- == 0) return name;
     }
+    throw std::runtime_error{"no name is in " + ensemble};
   }
   [[nodiscard]] InterProcessMultiLock lock_of_all(int number) const {
     std::vector<InterProcessReadWriteLock> locks;
