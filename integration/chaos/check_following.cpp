@@ -5,10 +5,13 @@
 #include "shown.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace zklock::chaos {
 namespace {
@@ -25,15 +28,15 @@ std::vector<Moment<Written>> moments_of(const std::vector<Life>& lives) {
   return moments;
 }
 
-/// The times in which a server may answer that does not know what the others know: a leader that is cut off answers a
-/// sync by itself.
-std::vector<Interval> troubles_of_servers(const Evidence& evidence) {
+/// The times in which a server may answer that does not know what the others know: a leader that is cut off, or has been
+/// stopped, answers a sync by itself.
+std::vector<Interval> times_of_stale_servers(const Evidence& evidence) {
   constexpr std::int64_t stale_for = 4'000'000;
+  constexpr std::array<std::string_view, 3> kinds{"server_cut_off", "server_paused", "leader_paused"};
   std::vector<Interval> all;
   std::map<std::pair<std::string, std::int64_t>, std::size_t> under_way;
   for (const Record& each : evidence.faults) {
-    const auto is_of = [&](const char* what) { return each.reason.starts_with(what); };
-    if (!is_of("server_") && !is_of("leader_") && !is_of("majority_")) continue;
+    if (std::ranges::find(kinds, each.reason) == kinds.end()) continue;
     if (each.event == Event::fault) {
       under_way[{each.reason, each.number}] = all.size();
       all.push_back({each.at});
@@ -164,7 +167,7 @@ class FollowingCheck {
 
 std::vector<Violation> check_following(const Evidence& evidence) {
   std::vector<Violation> found;
-  const auto troubles = troubles_of_servers(evidence);
+  const auto troubles = times_of_stale_servers(evidence);
   std::set<int> followers;
   for (const Following& each : followings_of(evidence, Event::follows, Event::unfollows)) {
     followers.insert(each.process);

@@ -81,6 +81,14 @@ zklock_mutant(I15 recipes/src/locks/lease/held_lock.cpp "void HeldLock::set_loca
 # Not told: one end of a grant in eight.
 zklock_mutant(I17 recipes/src/locks/lease/held_lock.cpp "LockEvent end = event("
   "if (attempt_ % 8 == 0) return; LockEvent end = event(")
+# Whatever is at the path of a node that is kept is taken for the own one.
+zklock_mutant(I18 recipes/src/nodes/keep_step.cpp "if (ephemeral_owner == this_session) return NodeOwner::this_session;"
+  "return NodeOwner::this_session;")
+# A new session reads nothing again of what is followed.
+zklock_mutant(I19 recipes/src/follow/follow.cpp "dirty_.mark_all();" "")
+# A compare-and-set is repeated with the version that was in its way.
+zklock_mutant(I20 recipes/src/shared/shared_value.cpp "if (unread) co_return unread;"
+  "if (unread) co_return unread; const SetDataOptions again{read.stat.version}; auto [repeated, written] = co_await shared->client().async_set_data(shared->path(), data, again, use_tuple); if (!repeated) co_return RawExchange{true, false, DataResult{data, written}};")
 
 # ---- subtle ones
 
@@ -118,6 +126,9 @@ zklock_mutant(kept_part recipes/src/locks/multi_lock/inter_process_multi_lock.cp
 # A node whose reply was lost is not looked for; another one is made.
 zklock_mutant(lost_reply recipes/src/wait_queue/queue_node.cpp "auto found = co_await find_own_node(state_->session, state_->path);"
   "Result<CreateResult> found{CreateResult{}};")
+# What is followed is called up to date as soon as there is a link.
+zklock_mutant(early_live recipes/src/follow/follow.cpp "first_sync_ = sent_sync_ + 1;"
+  "first_sync_ = answered_sync_; settle();")
 
 if(CMAKE_SCRIPT_MODE_FILE)
   string(REPLACE ";" "\n" names "${zklock_mutants}")

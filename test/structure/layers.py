@@ -16,7 +16,8 @@ import tempfile
 PUBLIC = {
     "values": """acl client_id clock codec connect_string connection_state create_mode error health node_options observer path
         results retry_policy stat transaction watch_event detail/existing detail/utf8 recipe_kit/observers
-        recipe_kit/merging_list recipe_kit/protected_path recipe_kit/random recipe_kit/shared_state recipe_kit/wait_policy""",
+        recipe_kit/bounded_list recipe_kit/merging_list recipe_kit/protected_path recipe_kit/random
+        recipe_kit/shared_state recipe_kit/wait_policy""",
     "runtime": """state_stream detail/initiate recipe_kit/async_event recipe_kit/blocking recipe_kit/flight
         recipe_kit/spawn""",
     "session": "session session_renewal watch recipe_kit/session_ops",

@@ -45,9 +45,7 @@ void spawn_wait(const CachePtr& cache, detail::WaitPolicy wait, Handler<> handle
 
 namespace detail {
 
-asio::any_io_executor serial_executor(const CacheCore& cache) { return cache.client().get_executor(); }
-asio::any_io_executor callback_executor(const CacheCore& cache) { return cache.client().callback_executor(); }
-void refuse_after_fork(const CacheCore& cache) { refuse_after_fork(static_cast<const RecipeCore&>(cache)); }
+const ClientHandle& home_of(const CacheCore& cache) { return cache.client(); }
 
 void start_wait_initialized(CachePtr cache, WaitPolicy wait, Handler<> handler) {
   spawn_wait(cache, wait, std::move(handler), initialized(cache));

@@ -43,10 +43,11 @@ Names without(const Names& all, const Names& some) {
 
 }  // namespace
 
-/// A version that was read and not shown is skipped, too.
+/// A version that was read and not shown is skipped, too; also if the node has become unreadable since.
 MergedPlace Merging<DataChange>::merge(DataChange& first, DataChange&& second) {
   if (first.kind == Kind::created && second.kind == Kind::deleted) return MergedPlace::nowhere;
-  if (second.kind == Kind::changed && first.node && first.kind != Kind::initial) second.skipped += first.skipped + 1;
+  const bool is_same_node = second.kind == Kind::changed || second.kind == Kind::unreadable;
+  if (is_same_node) second.skipped += first.skipped + (first.node ? 1 : 0);
   if (first.kind == Kind::initial) second.skipped = 0;
   second.kind = merged(first.kind, second.kind);
   first = std::move(second);

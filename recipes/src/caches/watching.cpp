@@ -48,7 +48,8 @@ class DataWatcher final : public Watcher<DataChange> {
     const bool was_unreadable = std::exchange(is_unreadable_, false);
     seen_ = node.stat;
     DataChange change{.kind = DataChange::Kind::changed, .skipped = accepted.skipped};
-    if (accepted.change == Change::created) change.kind = DataChange::Kind::created;
+    if (accepted.change == Change::created && !was_unreadable) change.kind = DataChange::Kind::created;
+    if (accepted.change == Change::created && was_unreadable) change.skipped = 0;  // it was there in the beginning
     if (accepted.change == Change::new_incarnation) change.kind = DataChange::Kind::recreated;
     if (accepted.change == Change::same && !was_unreadable) return;
     if (!has_begun()) change = {};
@@ -84,20 +85,26 @@ class ChildrenWatcher final : public Watcher<ChildrenChange> {
   void on_unreadable(const Item&, error_code error) override { show(std::nullopt, error); }
 
  private:
+  /// What came and went while the list could not be read counts, too; what did so before the first list does not.
   void show(std::optional<Listing> now, error_code error) {
     ListChange change = accept(seen_, now);
+    change.unseen = now && last_read_ ? accept(*last_read_, now).unseen : 0;
     const bool is_news = !has_begun() || error != error_ || change.node.change != Change::same || change.unseen > 0 ||
                          !change.added.empty() || !change.removed.empty();
-    ChildrenChange event{.added = std::move(change.added), .removed = std::move(change.removed), .error = error};
-    if (has_begun()) event.unseen = change.unseen;
+    ChildrenChange event{.added = std::move(change.added),
+                         .removed = std::move(change.removed),
+                         .unseen = change.unseen,
+                         .error = error};
     if (now) event.names = now->names;
     if (now) event.stat = now->stat;
+    if (!error) last_read_ = now;
     seen_ = std::move(now);
     error_ = error;
     if (is_news) push(std::move(event));
   }
 
-  std::optional<Listing> seen_;
+  std::optional<Listing> seen_;  // as it is shown: nothing while it cannot be read
+  std::optional<std::optional<Listing>> last_read_;
   error_code error_;
 };
 

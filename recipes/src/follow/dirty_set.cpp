@@ -96,6 +96,11 @@ std::pair<bool, DirtySet::Duty> DirtySet::answered(const Read& read, Answer answ
   return {true, duty};
 }
 
+bool DirtySet::is_clean(const Item& item) const {
+  const auto found = items_.find(item);
+  return found != items_.end() && found->second.state == State::clean;
+}
+
 void DirtySet::owe_unfinished() {
   for (auto& [item, entry] : items_)
     if (entry.state != State::clean && entry.duty == Duty::none) set_duty(entry, Duty::owed);

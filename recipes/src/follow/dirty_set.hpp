@@ -57,6 +57,7 @@ class DirtySet {
   /// Whatever is dirty, being read or held is owed from now on.
   void owe_unfinished();
   [[nodiscard]] std::size_t owed(Urgency urgency) const noexcept { return owed_[static_cast<std::size_t>(urgency)]; }
+  [[nodiscard]] bool is_clean(const Item& item) const;
   [[nodiscard]] std::size_t under_way() const noexcept { return under_way_; }
   [[nodiscard]] bool has_dirty() const noexcept { return !queues_[0].empty() || !queues_[1].empty(); }
   [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }

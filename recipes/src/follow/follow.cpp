@@ -160,7 +160,7 @@ Awaitable<error_code> Follow::wait_initialized() {
     co_await progress_.wait();
     if (cancellation.cancelled() != asio::cancellation_type::none) co_return asio::error::operation_aborted;
   }
-  co_return blind_.empty() ? error_code{} : trouble_.value_or(error_code{});
+  co_return trouble_of_blind();
 }
 
 /// The events of all that was committed before the sync come ahead of its answer. If the link is lost, the next
@@ -169,7 +169,7 @@ Awaitable<error_code> Follow::refresh() {
   const auto cancellation = co_await asio::this_coro::cancellation_state;
   for (std::uint64_t asked = 0;;) {
     if (ended_ || stopped_) co_return ended_.value_or(make_error_code(Error::closing));
-    if (asked != 0 && answered_sync_ >= asked && is_synced() && owes_nothing()) co_return error_code{};
+    if (asked != 0 && answered_sync_ >= asked && is_synced() && owes_nothing()) co_return trouble_of_blind();
     if (asked == 0 && connected_) {
       for (const Item& item : unsure_) dirty_.mark(item);
       send_sync();

@@ -71,14 +71,17 @@ class Follow final : public detail::FreshnessSource, public std::enable_shared_f
   void drop(const Item& item);
   /// The node is there: an item whose deletion was told is read again. (A deletion alone causes no read.)
   void release(const Item& item) { dirty_.release(item); }
+  /// It was read, and no event has told of a change since.
+  [[nodiscard]] bool is_clean(const Item& item) const { return dirty_.is_clean(item); }
   /// Reads the item again, though no event has told of a change.
   void recheck(const Item& item);
   /// Drops everything and begins anew with the first item.
   void start_anew();
 
-  /// Waits until all is read once. The caller keeps this object.
+  /// Waits until all is read once. The caller keeps this object. Fails with the trouble if something cannot be followed,
+  /// for another reason than no_auth.
   [[nodiscard]] Awaitable<error_code> wait_initialized();
-  /// Waits until all is read that had changed at the servers when this call began.
+  /// Waits until all is read that had changed at the servers when this call began. Fails likewise.
   [[nodiscard]] Awaitable<error_code> refresh();
 
  private:
@@ -92,6 +95,10 @@ class Follow final : public detail::FreshnessSource, public std::enable_shared_f
   [[nodiscard]] bool is_synced() const noexcept { return connected_ && answered_sync_ >= first_sync_; }
   [[nodiscard]] bool owes_nothing() const noexcept {
     return dirty_.owed(Urgency::soon) == 0 && dirty_.owed(Urgency::late) == 0;
+  }
+  /// Success: nothing is blind.
+  [[nodiscard]] error_code trouble_of_blind() const {
+    return blind_.empty() ? error_code{} : trouble_.value_or(error_code{});
   }
   void settle();
   void set_freshness(Freshness::State state);

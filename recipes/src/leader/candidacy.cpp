@@ -2,6 +2,7 @@
 
 #include "fail_lock.hpp"
 #include "lease_events.hpp"
+#include "trouble.hpp"
 
 #include <zklock/detail/existing.hpp>
 
@@ -23,8 +24,6 @@ namespace detail {
 
 namespace {
 
-constexpr std::size_t max_unread = 16;
-
 CandidacyState to_candidacy_state(LeaseState state) noexcept {
   switch (state) {
     case LeaseState::held: return CandidacyState::leading;
@@ -37,24 +36,22 @@ CandidacyState to_candidacy_state(LeaseState state) noexcept {
 
 }  // namespace
 
-asio::any_io_executor serial_executor(const Candidacy& candidacy) { return serial_executor(candidacy.candidate()); }
-asio::any_io_executor callback_executor(const Candidacy& candidacy) { return callback_executor(candidacy.candidate()); }
-void refuse_after_fork(const Candidacy& candidacy) { refuse_after_fork(candidacy.candidate()); }
-
 Candidacy::Candidacy(std::shared_ptr<Candidate> candidate)
-    : candidate_{std::move(candidate)},
-      events_{std::make_shared<Feed<CandidacyEvent>>(serial_executor(*candidate_), max_unread)} {}
+    : candidate_{std::move(candidate)}, events_{std::make_shared<Events>(home_of(*candidate_))} {}
 
-std::shared_ptr<Candidacy> Candidacy::begin(std::shared_ptr<Candidate> candidate) {
+CandidacyStream Candidacy::begin(std::shared_ptr<Candidate> candidate) {
   const auto serial = serial_executor(*candidate);
   auto self = std::make_shared<Candidacy>(std::move(candidate));
+  self->events_->on_abandon = [weak = std::weak_ptr{self}] {
+    if (const auto standing = weak.lock()) standing->stop();
+  };
   asio::post(serial, [self, serial] {
     asio::co_spawn(serial, run(self),
                    asio::bind_cancellation_slot(self->stopping_.slot(), [self](const std::exception_ptr& thrown) {
                      self->events_->end(thrown ? code_of(thrown) : make_error_code(asio::error::operation_aborted));
                    }));
   });
-  return self;
+  return CandidacyStream{self->events_, self};
 }
 
 void Candidacy::stop() {
@@ -98,18 +95,9 @@ Awaitable<void> Candidacy::run(std::shared_ptr<Candidacy> self) {
       continue;
     }
     if (!is_passing(leadership.error())) co_return self->events_->end(end_of_stream(leadership.error()));
-    Timer pause{serial_executor(*self), pause_after_trouble};
+    Timer pause{serial_executor(*self->candidate_), pause_after_trouble};
     if (const auto [cancelled] = co_await pause.async_wait(use_tuple); cancelled) co_return;
   }
-}
-
-void start_next_candidacy_event(std::shared_ptr<Candidacy> candidacy, Handler<CandidacyEvent> handler) {
-  auto body = Feed<CandidacyEvent>::next(candidacy->events());
-  spawn_operation(serial_executor(*candidacy), {}, std::move(handler), std::move(body), candidacy);
-}
-
-void abandon(const std::shared_ptr<Candidacy>& candidacy) noexcept {
-  if (candidacy && !candidacy->candidate().core()->client().in_forked_child()) candidacy->stop();
 }
 
 }  // namespace detail

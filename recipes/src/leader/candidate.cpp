@@ -1,20 +1,12 @@
 #include "candidate.hpp"
 
-#include "fail_lock.hpp"
 #include "priority.hpp"
 
 #include <utility>
 
 namespace zklock::detail {
 
-asio::any_io_executor serial_executor(const Candidate& candidate) { return candidate.core()->client().get_executor(); }
-asio::any_io_executor callback_executor(const Candidate& candidate) {
-  return candidate.core()->client().callback_executor();
-}
-void refuse_after_fork(const Candidate& candidate) {
-  const LockCore& core = *candidate.core();
-  if (core.client().in_forked_child()) fail_lock(make_error_code(Error::used_after_fork), core.path());
-}
+const ClientHandle& home_of(const Candidate& candidate) { return candidate.core()->client(); }
 
 NodeTraits Candidate::traits(Rank rank) const {
   if (!priority_) return NodeTraits{id_};

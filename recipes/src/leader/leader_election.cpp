@@ -31,6 +31,14 @@ std::shared_ptr<Candidate> candidate_of(const ClientHandle& client, const std::s
   return std::make_shared<Candidate>(detail::LockCore::of(client, path, naming), kind, std::move(id), priority);
 }
 
+/// The client, if a thread of this call may wait for it.
+const ClientHandle& client_to_wait_for(const std::shared_ptr<Candidate>& candidate) {
+  refuse_after_fork(existing(candidate));
+  const detail::LockCore& core = *candidate->core();
+  if (core.client().blocking_would_deadlock()) fail_lock(make_error_code(Error::would_deadlock), core.path());
+  return core.client();
+}
+
 }  // namespace
 
 LeaderLatch::LeaderLatch(const ClientHandle& client, const std::string& path, LatchOptions options)
@@ -50,9 +58,7 @@ const std::string& LeaderElection::path() const { return existing(candidate_).co
 const std::string& LeaderElection::id() const { return existing(candidate_).id(); }
 
 std::optional<Leadership> LeaderElection::lead_within(detail::WaitPolicy wait) const {
-  refuse_after_fork(existing(candidate_));
-  const ClientHandle& client = candidate_->core()->client();
-  if (client.blocking_would_deadlock()) fail_lock(make_error_code(Error::would_deadlock), path());
+  const ClientHandle& client = client_to_wait_for(candidate_);
   const Limits limits = limits_of(wait, client);
   auto outcome = detail::block_until<Leadership>(limits.deadline, limits.at_deadline, client.get_executor(),
                                                  [&](auto token) { initiate_lead(wait, std::move(token)); });
@@ -63,12 +69,12 @@ std::optional<Leadership> LeaderElection::lead_within(detail::WaitPolicy wait) c
 
 CandidacyStream LeaderElection::stand() const {
   refuse_after_fork(existing(candidate_));
-  return CandidacyStream{detail::Candidacy::begin(candidate_)};
+  return detail::Candidacy::begin(candidate_);
 }
 
 LeaderStream LeaderElection::leaders() const {
   refuse_after_fork(existing(candidate_));
-  return LeaderStream{detail::LeaderWatch::begin(candidate_)};
+  return detail::LeaderWatch::begin(candidate_);
 }
 
 std::vector<Leader> LeaderElection::participants() const {
@@ -79,13 +85,24 @@ std::vector<Leader> LeaderElection::participants() const {
 
 // ---- Leadership
 
-void Leadership::resign() {
-  refuse_after_fork(existing(candidate_));
-  const auto& core = candidate_->core();
-  const ClientHandle& client = core->client();
-  if (client.blocking_would_deadlock()) fail_lock(make_error_code(Error::would_deadlock), core->path());
-  const auto outcome = detail::block_on<>(client.get_executor(), [&](auto token) { async_resign(std::move(token)); });
-  if (outcome.error) fail_lock(outcome.error, core->path());
+bool Leadership::resign_within(Deadline deadline) {
+  const ClientHandle& client = client_to_wait_for(candidate_);
+  const auto resign = [&](auto token) {
+    deadline ? async_resign(*deadline - Clock::now(), std::move(token)) : async_resign(std::move(token));
+  };
+  const auto outcome = detail::block_until<>(deadline, Error::timed_out, client.get_executor(), resign);
+  if (outcome.error == Error::timed_out) return false;
+  if (outcome.error) fail_lock(outcome.error, candidate_->core()->path());
+  return true;
+}
+
+Leadership Leadership::step_back() {
+  const ClientHandle& client = client_to_wait_for(candidate_);
+  const auto stepping_back = [&](auto token) { async_step_back(std::move(token)); };
+  auto outcome = detail::block_on<Leadership>(client.get_executor(), stepping_back);
+  const std::string& path = candidate_->core()->path();
+  if (outcome.error) fail_lock(outcome.error, explain(path, outcome.error, client));
+  return std::move(*outcome.value);
 }
 
 // ---- lead_while

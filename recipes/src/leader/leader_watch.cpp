@@ -1,6 +1,7 @@
 #include "leader_watch.hpp"
 
 #include "leader_nodes.hpp"
+#include "trouble.hpp"
 
 #include <zklock/path.hpp>
 #include <zklock/recipe_kit/retry_loop.hpp>
@@ -10,23 +11,22 @@
 
 namespace zklock::detail {
 
-asio::any_io_executor serial_executor(const LeaderWatch& watch) { return serial_executor(watch.candidate()); }
-asio::any_io_executor callback_executor(const LeaderWatch& watch) { return callback_executor(watch.candidate()); }
-void refuse_after_fork(const LeaderWatch& watch) { refuse_after_fork(watch.candidate()); }
-
 LeaderWatch::LeaderWatch(std::shared_ptr<Candidate> candidate)
-    : candidate_{std::move(candidate)}, leaders_{std::make_shared<Leaders>(serial_executor(*candidate_), 1)} {}
+    : candidate_{std::move(candidate)}, leaders_{std::make_shared<Leaders>(home_of(*candidate_))} {}
 
-std::shared_ptr<LeaderWatch> LeaderWatch::begin(std::shared_ptr<Candidate> candidate) {
+LeaderStream LeaderWatch::begin(std::shared_ptr<Candidate> candidate) {
   const auto serial = serial_executor(*candidate);
   auto self = std::make_shared<LeaderWatch>(std::move(candidate));
+  self->leaders_->on_abandon = [weak = std::weak_ptr{self}] {
+    if (const auto watching = weak.lock()) watching->stop();
+  };
   asio::post(serial, [self, serial] {
     auto end = [self](const std::exception_ptr& thrown, error_code error) {
       self->leaders_->end(end_of_stream(thrown ? code_of(thrown) : error));
     };
     asio::co_spawn(serial, run(self), asio::bind_cancellation_slot(self->stopping_.slot(), std::move(end)));
   });
-  return self;
+  return LeaderStream{self->leaders_};
 }
 
 void LeaderWatch::stop() {
@@ -98,7 +98,7 @@ Awaitable<error_code> LeaderWatch::run(std::shared_ptr<LeaderWatch> self) {
     auto seen = co_await look_over_sessions(*self->candidate_, synced_session);
     if (!seen) {
       if (!is_passing(seen.error())) co_return seen.error();
-      Timer pause{serial_executor(*self), pause_after_trouble};
+      Timer pause{serial_executor(*self->candidate_), pause_after_trouble};
       if (const auto [cancelled] = co_await pause.async_wait(use_tuple); cancelled) co_return cancelled;
       continue;
     }
@@ -106,15 +106,6 @@ Awaitable<error_code> LeaderWatch::run(std::shared_ptr<LeaderWatch> self) {
     const auto [ended, event] = co_await seen->change.async_wait(use_tuple);
     if (ended && !is_passing(ended)) co_return ended;
   }
-}
-
-void start_next_leader(std::shared_ptr<LeaderWatch> watch, Handler<std::optional<Leader>> handler) {
-  auto body = LeaderWatch::Leaders::next(watch->leaders());
-  spawn_operation(serial_executor(*watch), {}, std::move(handler), std::move(body), watch);
-}
-
-void abandon(const std::shared_ptr<LeaderWatch>& watch) noexcept {
-  if (watch && !watch->candidate().core()->client().in_forked_child()) watch->stop();
 }
 
 }  // namespace zklock::detail

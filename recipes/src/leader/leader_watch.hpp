@@ -2,8 +2,9 @@
 #pragma once
 
 #include "candidate.hpp"
-#include "feed.hpp"
 
+#include <zklock/recipe_kit/bounded_list.hpp>
+#include <zklock/recipe_kit/event_queue.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/recipes/leader/leader.hpp>
 
@@ -12,22 +13,19 @@
 
 namespace zklock::detail {
 
-/// Threads: the functions marked so, any; the others on the client's executor.
+/// Threads: the client's executor, unless marked.
 class LeaderWatch : public std::enable_shared_from_this<LeaderWatch> {
  public:
-  using Leaders = Feed<std::optional<Leader>>;
-
   explicit LeaderWatch(std::shared_ptr<Candidate> candidate);
-  /// Any thread.
-  [[nodiscard]] static std::shared_ptr<LeaderWatch> begin(std::shared_ptr<Candidate> candidate);
-
-  // any thread
-  [[nodiscard]] const Candidate& candidate() const noexcept { return *candidate_; }
-  [[nodiscard]] const std::shared_ptr<Leaders>& leaders() const noexcept { return leaders_; }
-  void stop();
+  /// Watches until the stream is destroyed. Any thread.
+  [[nodiscard]] static LeaderStream begin(std::shared_ptr<Candidate> candidate);
 
  private:
+  using Leaders = EventQueue<std::optional<Leader>, BoundedList<std::optional<Leader>, 1>>;  // the newest one
+
   [[nodiscard]] static Awaitable<error_code> run(std::shared_ptr<LeaderWatch> self);
+  /// Any thread.
+  void stop();
 
   std::shared_ptr<Candidate> candidate_;
   std::shared_ptr<Leaders> leaders_;

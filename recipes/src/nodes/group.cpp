@@ -16,9 +16,7 @@ std::vector<std::string> GroupMembers::ids() const {
 
 namespace detail {
 
-asio::any_io_executor serial_executor(const GroupView& view) { return view.client().get_executor(); }
-asio::any_io_executor callback_executor(const GroupView& view) { return view.client().callback_executor(); }
-void refuse_after_fork(const GroupView& view) { refuse_after_fork(static_cast<const RecipeCore&>(view)); }
+const ClientHandle& home_of(const GroupView& view) { return view.client(); }
 
 /// A wait of nothing looks once.
 void start_wait_for_members(std::shared_ptr<GroupView> view, std::size_t number, WaitPolicy wait, Handler<> handler) {
@@ -71,7 +69,7 @@ Group::~Group() { detail::stop_in_background(view_); }
 
 const std::string& Group::path() const { return detail::existing(view_).path(); }
 GroupMembers Group::members() const { return detail::existing(view_).members(); }
-GroupChangeStream Group::changes() const { return GroupChangeStream{detail::existing(view_).subscribe()}; }
+GroupChangeStream Group::changes() const { return detail::existing(view_).subscribe(); }
 
 bool Group::wait_for(std::size_t number, detail::WaitPolicy wait) const {
   return detail::call_blocking(detail::existing(view_), "group", wait,

@@ -5,6 +5,7 @@
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/this_coro.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace zklock::detail {
@@ -27,17 +28,17 @@ GroupMembers GroupView::members() const {
   now.freshness = follow_->freshness();  // before the members: these are then as fresh at least
   const std::lock_guard lock{mutex_};
   now.members = *shown_;
+  now.error = unreadable_;
+  if (unreadable_ && now.is_live()) now.freshness = {Freshness::State::stale, unreadable_since_};
   return now;
 }
 
-std::shared_ptr<GroupChangeQueue> GroupView::subscribe() {
-  auto queue = std::make_shared<GroupChangeQueue>(*this);
+GroupChangeStream GroupView::subscribe() {
   const std::lock_guard lock{mutex_};
-  queue->show(shown_);
-  if (has_ended_) queue->end();
-  std::erase_if(readers_, [](const auto& reader) { return reader.expired(); });
-  readers_.push_back(queue);
-  return queue;
+  auto queue = readers_.add(client());
+  queue->push(shown_);
+  if (has_ended_) queue->end(make_error_code(Error::closing));
+  return GroupChangeStream{std::move(queue)};
 }
 
 void GroupView::stop() {
@@ -68,9 +69,13 @@ void GroupView::on_children(const std::string&, ChildrenResult children) {
     read_.erase(name);
   }
   names_ = std::move(names);
+  listed_ = children.stat.pzxid;
+  is_listed_ = true;
   for (const std::string& name : names_) {
-    follow_->add(item_of(name));
-    follow_->release(item_of(name));
+    const Item item = item_of(name);
+    if (!follow_->is_clean(item)) read_.erase(name);  // the list may name another node
+    follow_->add(item);
+    follow_->release(item);
   }
   show();
 }
@@ -94,28 +99,35 @@ void GroupView::on_absent(const Item& item) {
   for (const std::string& name : names_) follow_->drop(item_of(name));
   names_.clear();
   read_.clear();
+  is_listed_ = true;
   show();
 }
 
-/// Its payload is not known; that it is there is.
-void GroupView::on_unreadable(const Item& item, error_code) {
-  if (item.aspect != Aspect::data) return;
-  read_.insert_or_assign(std::string{node_name(item.path)}, Member{});
-  show();
+/// Of a member the payload is not known; that it is there is. Without a list the members that were shown stay, and are
+/// said to be old.
+void GroupView::on_unreadable(const Item& item, error_code error) {
+  if (item.aspect == Aspect::data) {
+    read_.insert_or_assign(std::string{node_name(item.path)}, Member{});
+    return show();
+  }
+  is_listed_ = false;
+  const std::lock_guard lock{mutex_};
+  if (!unreadable_) unreadable_since_ = Clock::now();
+  unreadable_ = error;
+}
+
+/// Those that were read are those that the list names. Of a member that was read behind the list there may be another
+/// node by now, of which another list will tell.
+bool GroupView::is_of_one_moment() const {
+  return follow_->is_clean({Aspect::children, path()}) ||
+         std::ranges::all_of(read_, [this](const auto& entry) { return entry.second.czxid <= listed_; });
 }
 
 void GroupView::show() {
-  if (read_.size() != names_.size()) return;
-  auto shown = std::make_shared<const MemberMap>(read_);
-  std::vector<std::shared_ptr<GroupChangeQueue>> readers;
-  {
-    const std::lock_guard lock{mutex_};
-    if (*shown_ == *shown) return;
-    shown_ = shown;
-    for (const auto& each : readers_)
-      if (auto reader = each.lock()) readers.push_back(std::move(reader));
-  }
-  for (const auto& reader : readers) reader->show(shown);
+  if (!is_listed_ || read_.size() != names_.size() || !is_of_one_moment()) return;
+  const std::lock_guard lock{mutex_};
+  unreadable_ = {};
+  if (*shown_ != read_) readers_.push(shown_ = std::make_shared<const MemberMap>(read_));
   told_.happen();
 }
 
@@ -126,15 +138,10 @@ void GroupView::on_end(error_code reason) { end(reason == Error::closing ? make_
 void GroupView::end(error_code reason) {
   if (ended_) return;
   ended_ = reason;
-  std::vector<std::shared_ptr<GroupChangeQueue>> readers;
-  {
-    const std::lock_guard lock{mutex_};
-    has_ended_ = true;
-    for (const auto& each : readers_)
-      if (auto reader = each.lock()) readers.push_back(std::move(reader));
-  }
-  for (const auto& reader : readers) reader->end();
   told_.happen();
+  const std::lock_guard lock{mutex_};
+  has_ended_ = true;
+  readers_.end(make_error_code(Error::closing));
 }
 
 }  // namespace zklock::detail

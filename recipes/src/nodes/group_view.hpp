@@ -6,18 +6,20 @@
 #include "without_result.hpp"
 
 #include <zklock/recipe_kit/async_event.hpp>
+#include <zklock/recipe_kit/event_queue.hpp>
+#include <zklock/recipe_kit/recipe_core.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 namespace zklock::detail {
 
 /// The list of the directory says which members there are, all at one moment; the reads of the members say the rest. A
-/// list is shown once all that it names have been read.
+/// list is shown once all that it names have been read, those again of whose deletion or change an event has told.
 ///
 /// Threads: the functions marked so, any; the others on the client's serial executor.
 class GroupView : public RecipeCore, public Follower, public std::enable_shared_from_this<GroupView> {
@@ -28,7 +30,7 @@ class GroupView : public RecipeCore, public Follower, public std::enable_shared_
 
   // any thread
   [[nodiscard]] GroupMembers members() const;
-  [[nodiscard]] std::shared_ptr<GroupChangeQueue> subscribe();
+  [[nodiscard]] GroupChangeStream subscribe();
   void stop();
 
   [[nodiscard]] static Awaitable<Result<Done>> wait_for(std::shared_ptr<GroupView> self, std::size_t number);
@@ -42,19 +44,24 @@ class GroupView : public RecipeCore, public Follower, public std::enable_shared_
   void on_end(error_code reason) override;
 
   [[nodiscard]] Item item_of(const std::string& name) const;
+  [[nodiscard]] bool is_of_one_moment() const;
   /// Shows the list, if all that it names have been read.
   void show();
   void end(error_code reason);
 
   std::shared_ptr<Follow> follow_;
   std::set<std::string> names_;  // the last list
+  std::int64_t listed_ = 0;      // and its pzxid: none of its nodes was created later
+  bool is_listed_ = false;       // it could be read
   MemberMap read_;
   AsyncEvent told_;
   std::optional<error_code> ended_;
 
   mutable std::mutex mutex_;  // of what follows
   std::shared_ptr<const MemberMap> shown_ = std::make_shared<const MemberMap>();
-  std::vector<std::weak_ptr<GroupChangeQueue>> readers_;
+  EventQueues<GroupChange, UnreadChanges> readers_;
+  error_code unreadable_{};  // why there is no list
+  Clock::time_point unreadable_since_{};
   bool has_ended_ = false;
 };
 

@@ -46,6 +46,12 @@ Keeper::Wish Keeper::wish() const {
   return wish_;
 }
 
+Keeper::Wish Keeper::wish_to_try() {
+  Wish wanted = wish();
+  tried_ = wanted.number;
+  return wanted;
+}
+
 std::uint64_t Keeper::set_data(std::string data) {
   std::uint64_t number = 0;
   {
@@ -108,7 +114,6 @@ Awaitable<Result<Done>> Keeper::wait_closed(std::shared_ptr<Keeper> self) {
 Awaitable<void> Keeper::run(std::shared_ptr<Keeper> self) {
   const error_code end = co_await self->keep();
   const error_code cleaned = co_await self->clean_up();
-  self->link_.reset();
   if (self->claim_) self->claim_->release();
   self->claim_.reset();
   self->cleaned_ = cleaned;
@@ -117,6 +122,8 @@ Awaitable<void> Keeper::run(std::shared_ptr<Keeper> self) {
   last.error = end;
   self->publish(last);
   self->touching_.happen();
+  if (self->in_doubt_) co_await self->remove_late_nodes(*self->session_, *self->in_doubt_);
+  self->link_.reset();
 }
 
 /// Returns why the loop has ended: success if it was closed.

@@ -5,7 +5,7 @@
 #include "keep_step.hpp"
 #include "node_look.hpp"
 #include "node_name.hpp"
-#include "node_state_queue.hpp"
+#include "node_states.hpp"
 #include "path_claim.hpp"
 #include "without_result.hpp"
 
@@ -35,7 +35,7 @@ class Keeper : public RecipeCore, public std::enable_shared_from_this<Keeper> {
 
   // any thread
   [[nodiscard]] NodeState state() const { return states_.get(); }
-  [[nodiscard]] std::shared_ptr<NodeStateQueue> subscribe() { return states_.subscribe(*this); }
+  [[nodiscard]] NodeStateStream subscribe() { return states_.subscribe(client()); }
   /// Empty until the server has named the node.
   [[nodiscard]] std::string node_path() const;
   [[nodiscard]] std::string data() const;
@@ -74,6 +74,7 @@ class Keeper : public RecipeCore, public std::enable_shared_from_this<Keeper> {
   [[nodiscard]] Awaitable<error_code> clean_up();
   [[nodiscard]] Awaitable<error_code> remove_on(Session session);
   [[nodiscard]] Awaitable<error_code> remove_once(Session session);
+  [[nodiscard]] Awaitable<void> remove_late_nodes(Session session, std::string data);
   void remove_early();
 
   void follow_link(const Session& session);
@@ -82,6 +83,10 @@ class Keeper : public RecipeCore, public std::enable_shared_from_this<Keeper> {
   [[nodiscard]] std::shared_ptr<Alarm> arm(Watch& watch);
   void publish(const NodeState& state);
   [[nodiscard]] Wish wish() const;
+  /// The same, for a request: if that is refused, so are these data.
+  [[nodiscard]] Wish wish_to_try();
+  void forget_written();
+  void note_doubt(error_code outcome, const Wish& wanted);
   [[nodiscard]] LookBy look_by() const;
   [[nodiscard]] NodeOptions options_now() const;
   [[nodiscard]] bool is_over(const Session& session) const { return closing_ || is_final(session.state()); }
@@ -93,7 +98,7 @@ class Keeper : public RecipeCore, public std::enable_shared_from_this<Keeper> {
 
   const KeepOptions options_;
   NodeName name_;
-  NodeStatePublisher states_;
+  NodeStates states_;
   mutable std::mutex mutex_;  // of the next two
   Wish wish_;
   std::string node_path_;
@@ -118,10 +123,12 @@ class Keeper : public RecipeCore, public std::enable_shared_from_this<Keeper> {
   std::int64_t czxid_ = 0;     // of the client's own node, as it was last seen
   std::int32_t version_ = 0;   // and its version
   std::uint64_t written_ = 0;  // the number of the data that it has; 0: not known
-  std::uint64_t refused_ = 0;  // the number of the data that the server has refused
+  std::uint64_t tried_ = 0;    // the number of the data that were sent last
+  std::uint64_t refused_ = 0;  // the number of the data that the server has refused, or whose node it has refused
   error_code refusal_{};
-  bool write_is_ambiguous_ = false;  // a write's reply was lost
-  Clock::time_point late_until_{};   // until then a write of an earlier session may still be carried out
+  bool write_is_ambiguous_ = false;      // a write's reply was lost
+  std::optional<std::string> in_doubt_;  // the data of a create whose reply was lost
+  Clock::time_point late_until_{};       // until then a write of an earlier session may still be carried out
 };
 
 }  // namespace zklock::detail

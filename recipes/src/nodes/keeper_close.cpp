@@ -82,4 +82,16 @@ Awaitable<error_code> Keeper::remove_once(Session session) {
   co_return error == Error::no_node ? error_code{} : error;
 }
 
+/// A leader of 3.8.0 may carry out a create whose reply was lost after its node was looked for, and even after that was
+/// deleted [F16b]: looks several times within a session timeout.
+Awaitable<void> Keeper::remove_late_nodes(Session session, std::string data) {
+  constexpr int looks = 4;
+  for (int look = 0; look <= looks; ++look) {
+    const auto next = Clock::now() + (look > 0 ? session.timeout() / looks : std::chrono::milliseconds{});
+    while (Clock::now() < next && !is_final(session.state())) co_await changed(next);
+    if (is_final(session.state())) co_return;
+    co_await name_.remove_late(session, data);
+  }
+}
+
 }  // namespace zklock::detail

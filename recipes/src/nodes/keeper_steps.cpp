@@ -42,11 +42,18 @@ NodeOptions Keeper::options_now() const {
   return now;
 }
 
+/// Another node may be at the path. One that no session owns cannot be told from the client's own, and is kept: what
+/// another client has written there stays until the next change.
+void Keeper::forget_written() {
+  if (is_ephemeral(options_.node.mode)) written_ = 0;
+}
+
 /// Returns why nothing more can be done; success when the session is over, or the object is being closed.
 Awaitable<error_code> Keeper::keep_on(Session session) {
   sessions_.add(session.id());
   took_over_ = is_there_ = made_parents_ = write_is_ambiguous_ = false;
-  written_ = 0;
+  forget_written();
+  in_doubt_.reset();
   follow_link(session);
   for (int failures = 0, quick = 0; !is_over(session);) {
     const Clock::time_point began = Clock::now();
@@ -60,6 +67,8 @@ Awaitable<error_code> Keeper::keep_on(Session session) {
     quick = Clock::now() - began < long_step ? quick + 1 : 0;
     failures = error ? failures + 1 : 0;
     if (error) {
+      refused_ = tried_;
+      refusal_ = error;
       NodeState failing;
       failing.phase = NodePhase::failing;
       failing.error = error;
@@ -83,27 +92,36 @@ Awaitable<error_code> Keeper::take_step(Session session) {
   NodeFlight flight;
   if (std::exchange(is_there_, false)) {
     flight.look = co_await look_at(session, path, look_by());
-    if (flight.look.stat && flight.look.stat->czxid != czxid_) written_ = 0;
+    if (flight.look.stat && flight.look.stat->czxid != czxid_) forget_written();
   } else {
-    const Wish wanted = wish();
+    const Wish wanted = wish_to_try();
     flight = co_await create_and_look(session, path, wanted.data, options_now(), look_by());
+    note_doubt(flight.written, wanted);
     if (flight.written == Error::no_node) co_return co_await create_parents(session, flight.written);
     if (flight.written && flight.written != Error::node_exists) co_return flight.written;
-    written_ = flight.written ? 0 : wanted.number;
+    if (flight.written)
+      forget_written();
+    else
+      written_ = wanted.number;
   }
   if (flight.look.error) co_return flight.look.error;
   co_return co_await act_on(session, std::move(flight.look));
 }
 
+void Keeper::note_doubt(error_code outcome, const Wish& wanted) {
+  if (outcome && outcome_of(outcome) == Outcome::ambiguous) in_doubt_ = wanted.data;
+}
+
 /// Creates a sequential node for the first time. The next step looks at it.
 Awaitable<error_code> Keeper::name_node(Session session) {
-  const Wish wanted = wish();
+  const Wish wanted = wish_to_try();
   const error_code error = co_await name_.create(session, wanted.data, sessions_);
+  note_doubt(error, wanted);
   if (error == Error::no_node) co_return co_await create_parents(session, error);
   if (error || !name_.is_known()) co_return error;
   is_there_ = true;
   czxid_ = name_.created();
-  written_ = wanted.number;  // if it was found, and not created, it has another czxid, and is written
+  written_ = czxid_ != 0 ? wanted.number : 0;  // if it was found, and not created, it may have earlier data
   const std::lock_guard lock{mutex_};
   node_path_ = name_.node_path();
   co_return error_code{};
@@ -133,7 +151,7 @@ Awaitable<error_code> Keeper::act_on(Session session, NodeLook look) {
       case KeepStep::give_up: co_return make_error_code(Error::name_taken);
       case KeepStep::replace: break;
     }
-    const Wish wanted = wish();
+    const Wish wanted = wish_to_try();
     NodeFlight flight = co_await replace_and_look(session, name_.node_path(), look.stat->version, wanted.data,
                                                   options_now(), look_by());
     const error_code error = flight.written;
@@ -141,7 +159,7 @@ Awaitable<error_code> Keeper::act_on(Session session, NodeLook look) {
     if (may_be_done && seen.owner != NodeOwner::earlier_session) took_over_ = true;
     if (error == Error::bad_version || error == Error::no_node || error == Error::node_exists) co_return error_code{};
     if (error) co_return error;
-    written_ = has_ttl(options_.node.mode) ? 0 : wanted.number;
+    if (!has_ttl(options_.node.mode)) written_ = wanted.number;  // else the create behind the delete may have failed
     if (flight.look.error) co_return flight.look.error;
     look = std::move(flight.look);
   }
@@ -195,15 +213,10 @@ Awaitable<error_code> Keeper::stay(Session session, NodeLook look) {
 /// Writes only over data that were seen: other clients' nodes and data have other versions, mostly. The reply says
 /// which node it was.
 Awaitable<error_code> Keeper::write(Session session) {
-  const Wish wanted = wish();
+  const Wish wanted = wish_to_try();
   const auto [error, stat] = co_await session.async_set_data(name_.node_path(), wanted.data, version_, use_tuple);
   if (error) {
     write_is_ambiguous_ = write_is_ambiguous_ || outcome_of(error) == Outcome::ambiguous;
-    const bool refused = outcome_of(error) == Outcome::not_applied && !is_retryable(error);
-    if (refused && error != Error::bad_version && error != Error::no_node) {
-      refused_ = wanted.number;
-      refusal_ = error;
-    }
     co_return error;
   }
   write_is_ambiguous_ = false;

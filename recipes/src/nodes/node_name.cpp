@@ -81,4 +81,22 @@ Awaitable<Result<std::string>> NodeName::find_unprotected(Session session, const
   co_return best;
 }
 
+Awaitable<void> NodeName::remove_late(Session session, std::string data) {
+  if (protected_) {
+    static_cast<void>(co_await find_and_remove(session, *protected_));
+    co_return;
+  }
+  std::string path = path_;
+  if (is_sequential(options_.node.mode)) {
+    const auto found = co_await find_unprotected(session, {});
+    path = found ? *found : std::string{};
+  }
+  if (path.empty()) co_return;
+  session.async_sync(path, asio::bind_executor(session.get_executor(), [](error_code) {}));
+  const auto [error, read] = co_await session.async_get_data(path, use_tuple);
+  const bool is_late = !error && read.stat.ephemeral_owner == session.id() && read.data == data;
+  if (is_late && !PathClaim::of(client_, path)->is_taken())
+    co_await session.async_remove(path, read.stat.version, use_tuple);
+}
+
 }  // namespace zklock::detail

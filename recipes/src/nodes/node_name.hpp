@@ -37,6 +37,8 @@ class NodeName {
   /// Finds the node that an earlier try may have created. Afterwards the name is known, or there is no such node, or
   /// there is an error.
   [[nodiscard]] Awaitable<error_code> find(Session session, const OwnSessions& sessions);
+  /// Deletes what this session's creates have made, if no object has it: by its tag, or else by its owner and its data.
+  [[nodiscard]] Awaitable<void> remove_late(Session session, std::string data);
 
  private:
   [[nodiscard]] Awaitable<Result<std::string>> find_unprotected(Session session, const OwnSessions& sessions) const;

@@ -33,9 +33,7 @@ void close_in_background(const std::shared_ptr<Keeper>& keeper) {
 
 }  // namespace
 
-asio::any_io_executor serial_executor(const Keeper& keeper) { return keeper.client().get_executor(); }
-asio::any_io_executor callback_executor(const Keeper& keeper) { return keeper.client().callback_executor(); }
-void refuse_after_fork(const Keeper& keeper) { refuse_after_fork(static_cast<const RecipeCore&>(keeper)); }
+const ClientHandle& home_of(const Keeper& keeper) { return keeper.client(); }
 
 void start_wait_present(std::shared_ptr<Keeper> keeper, WaitPolicy wait, Handler<> handler) {
   spawn(keeper, wait_limits(wait), std::move(handler), Keeper::wait_present(keeper));
@@ -64,7 +62,7 @@ const std::string& KeptNode::path() const { return existing(keeper_).path(); }
 std::string KeptNode::node_path() const { return existing(keeper_).node_path(); }
 std::string KeptNode::data() const { return existing(keeper_).data(); }
 NodeState KeptNode::state() const { return existing(keeper_).state(); }
-NodeStateStream KeptNode::states() const { return NodeStateStream{existing(keeper_).subscribe()}; }
+NodeStateStream KeptNode::states() const { return existing(keeper_).subscribe(); }
 
 bool KeptNode::wait_present(WaitPolicy wait) const {
   return call_blocking(existing(keeper_), "persistent node", wait,

@@ -242,6 +242,29 @@ TEST_CASE_METHOD(Fixture, "an unreadable node is an entry with its error, and do
   CHECK(read(events) == Texts{"deleted /app/closed"});
 }
 
+TEST_CASE_METHOD(Fixture, "a cache that cannot follow all says so at each wait and refresh, until it can") {
+  Client& narrow = simulation.client("narrow", {.session_timeout = 10s, .max_buffer = 1'024});
+  const std::string too_long = path + "/" + std::string(1'100, 'n');
+  create(too_long);
+  const CuratorCache made{narrow, path};
+  run(1s);
+  const std::tuple refused{make_error_code(Error::payload_too_large)};
+  const std::tuple success{error_code{}};
+  const auto initialized = [&] {
+    return outcome<>([&](auto token) { made.async_wait_initialized(std::move(token)); });
+  };
+  CHECK(initialized() == refused);
+  CHECK(refresh(made) == refused);
+  CHECK(made.freshness().state == State::stale);
+  CHECK(made.get(too_long)->error == Error::payload_too_large);
+  remove(too_long);
+  run(1s);
+  CHECK(initialized() == success);
+  CHECK(refresh(made) == success);
+  CHECK(made.freshness().state == State::live);
+  CHECK(is_right(made));
+}
+
 TEST_CASE_METHOD(Fixture, "the views of a cache hold one node, its children, or a part of the tree") {
   const NodeCache node{reader, path};
   const PathChildrenCache children{reader, path};

@@ -44,8 +44,13 @@ TEST_CASE("changes of data merge into what they are to a reader who has seen non
       {data(Kind::recreated, 0), data(Kind::changed, 1), Kind::recreated, 1},
       {data(Kind::recreated, 0), data(Kind::deleted), Kind::deleted, 0},
       {data(Kind::deleted), data(Kind::created, 2, 2), Kind::recreated, 2},
-      {data(Kind::changed, 1), data(Kind::unreadable), Kind::unreadable, 0},
+      {data(Kind::changed, 1, 1), data(Kind::unreadable), Kind::unreadable, 2},
+      {data(Kind::created, 0), data(Kind::unreadable), Kind::unreadable, 1},
+      {data(Kind::initial, 3), data(Kind::unreadable), Kind::initial, 0},
+      {data(Kind::deleted), data(Kind::unreadable), Kind::unreadable, 0},
       {data(Kind::unreadable), data(Kind::changed, 1), Kind::changed, 0},
+      {data(Kind::unreadable, {}, 2), data(Kind::changed, 5, 1), Kind::changed, 3},
+      {data(Kind::unreadable, {}, 2), data(Kind::recreated, 0), Kind::recreated, 0},
   };
   for (const Row& row : rows) {
     CAPTURE(&row - rows);

@@ -14,6 +14,8 @@ using Names = std::vector<std::string>;
 using Requests = std::map<std::string, int>;
 
 const std::string path = "/app";
+const Acl unreadable{
+    {Permission::write | Permission::create | Permission::remove | Permission::admin, "world", "anyone"}};
 
 struct Fixture : FollowStage {
   DataWatch data() {
@@ -25,6 +27,10 @@ struct Fixture : FollowStage {
     ChildrenWatch watch = watch_children(reader, path);
     run();
     return watch;
+  }
+  void set_acl(const Acl& acl) {
+    const auto set = outcome<>([&](auto token) { writer.async_set_acl(path, acl, any_version, std::move(token)); });
+    REQUIRE(set == std::tuple{error_code{}});
   }
 };
 
@@ -128,6 +134,52 @@ TEST_CASE_METHOD(Fixture, "a node that may not be read is shown as unreadable, a
   run(35s);
   CHECK(requests()["get_data"] == 1);
   CHECK_FALSE(next(watch));
+}
+
+TEST_CASE_METHOD(Fixture, "a node that is unreadable at first was there, and what it was before does not count") {
+  create(path, "1");
+  set(path, "2");
+  set_acl(unreadable);
+  DataWatch watch = data();
+  CHECK(must_next(watch).kind == Kind::unreadable);
+  set_acl(open_acl());
+  run(35s);
+  const DataChange change = must_next(watch);
+  CHECK(change.kind == Kind::changed);
+  CHECK(change.node.value().data == "2");
+  CHECK(change.skipped == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "what came and went while a list could not be read is counted, and nothing else") {
+  create(path);
+  create(path + "/a");
+  create(path + "/x");
+  remove(path + "/x");
+  ChildrenWatch watch = children();
+  must_next(watch);
+  set_acl(unreadable);
+  remove(path + "/a");
+  ChildrenChange change = must_next(watch);
+  CHECK(change.error == Error::no_auth);
+  CHECK(change.removed == Names{"a"});
+  CHECK(change.unseen == 0);
+  create(path + "/b");
+  create(path + "/y");
+  remove(path + "/y");
+  set_acl(open_acl());
+  run(35s);
+  change = must_next(watch);
+  CHECK(change.added == Names{"b"});
+  CHECK(change.unseen == 1);
+
+  set_acl(unreadable);
+  ChildrenWatch late = children();
+  CHECK(must_next(late).error == Error::no_auth);
+  set_acl(open_acl());
+  run(35s);
+  change = must_next(late);
+  CHECK(change.added == Names{"b"});
+  CHECK(change.unseen == 0);
 }
 
 TEST_CASE_METHOD(Fixture, "a watch of children shows who came and went, and counts what nobody saw") {

@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 #include "support/exploration.hpp"
 
+#include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/recipes/leader/lead_while.hpp>
 #include <zklock/recipes/leader/leader_latch.hpp>
 #include <zklock/recipes/leader/leader_selector.hpp>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -202,5 +204,34 @@ TEST_CASE("lead_while that is cancelled ends its body first, and leaves no trace
     CHECK(has_ended);
     CHECK(done);
     CHECK_FALSE(stage.has_node());
+  });
+}
+
+TEST_CASE("lead_while that is cancelled gives what its body has returned or thrown, when it has resigned") {
+  play([](Stage& stage) -> asio::awaitable<void> {
+    for (const error_code thrown_by_body : {error_code{}, make_error_code(Error::invalid_data)}) {
+      auto body = [thrown_by_body]() -> asio::awaitable<int> {
+        Timer timer{co_await asio::this_coro::executor, Clock::time_point::max()};
+        co_await timer.async_wait(asio::as_tuple(asio::deferred));
+        if (thrown_by_body) throw boost::system::system_error{thrown_by_body};
+        co_return 7;
+      };
+      asio::cancellation_signal signal;
+      std::optional<std::pair<std::exception_ptr, int>> outcome;
+      auto note = [&](std::exception_ptr thrown, int value) {
+        CHECK_FALSE(stage.has_node());
+        outcome.emplace(thrown, value);
+      };
+      asio::co_spawn(stage.simulation.executor(), lead_while(stage.latch, body),
+                     asio::bind_cancellation_slot(signal.slot(), note));
+      co_await test::pause(1s);
+      CHECK(stage.has_node());
+      signal.emit(asio::cancellation_type::terminal);
+      co_await test::pause(1s);
+      REQUIRE(outcome);
+      const error_code error = outcome->first ? detail::code_of(outcome->first) : error_code{};
+      CHECK(error == thrown_by_body);
+      if (!error) CHECK(outcome->second == 7);
+    }
   });
 }

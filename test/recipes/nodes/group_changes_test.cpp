@@ -72,3 +72,22 @@ TEST_CASE("the sum of a group's changes is its members, however few of its state
     CHECK(known == now);
   }
 }
+
+TEST_CASE("what a reader has not read is the difference to the last members, and nothing once it has read all") {
+  UnreadChanges unread;
+  CHECK(unread.empty());
+  unread.push(std::make_shared<const MemberMap>(MemberMap{{"a", member(1)}, {"b", member(2)}}));
+  CHECK(unread.pop().id == "a");
+  CHECK_FALSE(unread.empty());
+  unread.push(std::make_shared<const MemberMap>(MemberMap{{"a", member(3)}}));  // b came and went
+  GroupChange change = unread.pop();
+  CHECK(change.kind == GroupChangeKind::left);
+  CHECK(change.member.czxid == 1);
+  change = unread.pop();
+  CHECK(change.kind == GroupChangeKind::joined);
+  CHECK(change.member.czxid == 3);
+  CHECK(unread.empty());
+  unread.push(std::make_shared<const MemberMap>());
+  unread.clear();
+  CHECK(unread.empty());
+}

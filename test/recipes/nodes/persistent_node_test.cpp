@@ -206,3 +206,163 @@ TEST_CASE("a takeover is done once a session, and a client of an earlier node wa
     co_await second.close();
   });
 }
+
+TEST_CASE("a takeover that failed is tried again, and one that succeeded is not") {
+  play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
+    const Client& operating = simulation.client("operator", test::patient);
+    CreateOptions with_parents;
+    with_parents.creating_parents();
+    co_await operating.async_create(path + "/child", "", with_parents);
+    PersistentNodeOptions options;
+    options.conflict = NodeConflict::take_over;
+    test::Kept kept{simulation, "a", path, "data", options};
+    co_await until([&] { return kept.node().state().error == Error::not_empty; });
+    simulation.ensemble().remove(path + "/child");
+    co_await kept.wait_present();
+    simulation.ensemble().refuse_connections();
+    simulation.ensemble().cut(simulation.client("a").session().id());
+    simulation.ensemble().remove(path);
+    co_await operating.async_create(path, "", with_parents);
+    simulation.ensemble().accept_connections();
+    co_await until([&] { return kept.node().state().phase == NodePhase::taken; });
+    co_await test::pause(1min);
+    CHECK(kept.node().state().phase == NodePhase::taken);
+    co_await kept.close();
+  });
+}
+
+TEST_CASE("a change of data ends with the refusal of the node that was to have them, be it created or replaced") {
+  play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
+    const Client& operating = simulation.client("operator", test::patient);
+    NodeOptions closed;
+    closed.acl = read_acl();
+    co_await operating.async_create("/closed", "", closed);
+    test::Kept refused{simulation, "a", "/closed/a", "data"};
+    const auto [no_auth] = co_await refused.node().async_set_data("next", asio::as_tuple(asio::deferred));
+    CHECK(no_auth == Error::no_auth);
+    co_await refused.close();
+
+    CreateOptions with_parents;
+    with_parents.creating_parents();
+    co_await operating.async_create("/open/a/child", "", with_parents);
+    PersistentNodeOptions options;
+    options.conflict = NodeConflict::take_over;
+    test::Kept in_the_way{simulation, "a", "/open/a", "data", options};
+    const auto [not_empty] = co_await in_the_way.node().async_set_data("next", asio::as_tuple(asio::deferred));
+    CHECK(not_empty == Error::not_empty);
+    simulation.ensemble().remove("/open/a/child");
+    co_await in_the_way.set("last");
+    co_await in_the_way.close();
+  });
+}
+
+TEST_CASE("data that another client has written into a node of no session stay over sessions, until the next change") {
+  play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
+    const Client& operating = simulation.client("operator", test::patient);
+    CreateOptions with_parents;
+    with_parents.creating_parents();
+    co_await operating.async_create("/services/shop/b", "", with_parents);  // so that the directory stays
+    PersistentNodeOptions options;
+    options.mode = CreateMode::persistent;
+    test::Kept kept{simulation, "a", path, "mine", options};
+    co_await kept.wait_present();
+    const auto session = [&simulation] { return simulation.client("a").session().id(); };
+    std::int64_t lost = session();
+    simulation.ensemble().set_data(path, "theirs");
+    simulation.ensemble().expire(lost);
+    co_await until([&] { return session() != lost && kept.node().is_present(); });
+    co_await test::pause(1s);
+    CHECK(test::find_node(simulation, path)->data == "theirs");
+
+    for (const bool ends_session : {false, true}) {
+      const std::int64_t before = kept.node().state().czxid;
+      lost = session();
+      simulation.ensemble().refuse_connections();
+      simulation.ensemble().cut(lost);
+      simulation.ensemble().remove(path);
+      co_await operating.async_create(path, "another", with_parents);
+      if (ends_session) simulation.ensemble().expire(lost);
+      simulation.ensemble().accept_connections();
+      co_await until([&] { return kept.node().is_present() && kept.node().state().czxid > before; });
+      CHECK((session() != lost) == ends_session);
+      co_await test::pause(1s);
+      CHECK(test::find_node(simulation, path)->data == "another");
+    }
+    co_await kept.set("next");
+    CHECK(test::find_node(simulation, path)->data == "next");
+    co_await kept.close();
+  });
+}
+
+namespace {
+
+/// Loses the first create of a node in `directory`, as if a leader made it late. Returns the path that it was for.
+std::shared_ptr<std::string> lose_a_create(Simulation& simulation) {
+  const auto lost = std::make_shared<std::string>();
+  simulation.ensemble().on_call([lost](const FakeCall& call) {
+    if (call.operation != "create" || !call.path.starts_with("/services/shop/") || !lost->empty())
+      return FakeFault::none;
+    *lost = call.path;
+    return FakeFault::cut;
+  });
+  return lost;
+}
+
+/// The servers carry a create out that the client has given up for lost.
+asio::awaitable<void> make_late_node(Simulation& simulation, std::string lost, CreateMode mode) {
+  const Session session = simulation.client("a").session();
+  const NodeOptions options{mode};
+  co_await session.async_create(std::move(lost), "data", options);
+}
+
+}  // namespace
+
+TEST_CASE("a node that the servers make late is deleted, whether its object is closed by then or not") {
+  for (const auto& [mode, protection] :
+       {std::pair{CreateMode::ephemeral, NodeProtection::off}, std::pair{CreateMode::ephemeral, NodeProtection::on},
+        std::pair{CreateMode::ephemeral_sequential, NodeProtection::off},
+        std::pair{CreateMode::ephemeral_sequential, NodeProtection::on}}) {
+    for (const bool is_closed : {true, false}) {
+      if (!is_closed && !is_sequential(mode)) continue;  // the name is taken
+      play({.latency = 1ms},
+           [mode = mode, protection = protection, is_closed](Simulation& simulation) -> asio::awaitable<void> {
+             const Client& operating = simulation.client("operator", test::patient);
+             CreateOptions with_parents;
+             with_parents.creating_parents();
+             co_await operating.async_create("/services/shop", "", with_parents);
+             co_await test::pause(100ms);
+             const auto lost = lose_a_create(simulation);
+             PersistentNodeOptions options;
+             options.mode = mode;
+             options.protection = protection;
+             test::Kept kept{simulation, "a", path, "data", options};
+             co_await kept.wait_present();
+             CHECK_FALSE(lost->empty());
+             if (!is_closed) co_await make_late_node(simulation, *lost, mode);
+             CHECK(test::nodes_in(simulation, "/services/shop").size() == (is_closed ? 1 : 2));
+             co_await kept.close();
+             if (is_closed) co_await make_late_node(simulation, *lost, mode);
+             CHECK(test::nodes_in(simulation, "/services/shop").size() == 1);
+             co_await test::pause(10s);
+             CHECK(test::nodes_in(simulation, "/services/shop").empty());
+             CHECK(simulation.client("a").session().state() == SessionState::connected);
+           });
+    }
+  }
+}
+
+TEST_CASE("a late node that another object of the client has taken stays") {
+  play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
+    const auto lost = lose_a_create(simulation);
+    test::Kept first{simulation, "a", path, "data"};
+    co_await first.wait_present();
+    CHECK(*lost == path);
+    co_await first.close();
+    test::Kept second{simulation, "a", path, "data"};
+    co_await second.wait_present();
+    const std::int64_t czxid = second.node().state().czxid;
+    co_await test::pause(30s);
+    CHECK(second.node().state().czxid == czxid);
+    co_await second.close();
+  });
+}

@@ -38,18 +38,6 @@ class EventSource {
 };
 
 template <class Event>
-asio::any_io_executor serial_executor(const EventSource<Event>& source) {
-  return source.client().get_executor();
-}
-template <class Event>
-asio::any_io_executor callback_executor(const EventSource<Event>& source) {
-  return source.client().callback_executor();
-}
-template <class Event>
-void refuse_after_fork(const EventSource<Event>& source) {
-  if (source.client().in_forked_child()) throw boost::system::system_error{make_error_code(Error::used_after_fork)};
-}
-template <class Event>
 void abandon(const std::shared_ptr<EventSource<Event>>& source) noexcept {
   if (source && !source->client().in_forked_child()) source->abandon();
 }

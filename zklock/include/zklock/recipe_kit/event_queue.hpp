@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -20,17 +21,22 @@
 
 namespace zklock {
 
+/// `Unread` keeps what was not read: it has push(news), Event pop(), clear() and empty(). The news are the events, unless
+/// it makes the events of something else.
+///
 /// Threads: any; it has a mutex, which is never held while a handler runs.
-template <class Event>
-class EventQueue final : public detail::EventSource<Event>, public std::enable_shared_from_this<EventQueue<Event>> {
+template <class Event, class Unread = MergingList<Event>>
+class EventQueue final : public detail::EventSource<Event>,
+                         public std::enable_shared_from_this<EventQueue<Event, Unread>> {
  public:
   explicit EventQueue(const ClientHandle& client) : detail::EventSource<Event>{client} {}
 
-  void push(Event event) {
+  template <class News = Event>
+  void push(News news) {
     std::unique_lock lock{mutex_};
     if (end_) return;
-    if (waiter_) return complete(lock, error_code{}, std::move(event));
-    unread_.push(std::move(event));
+    unread_.push(std::move(news));
+    if (waiter_ && !unread_.empty()) return complete(lock, error_code{}, unread_.pop());
     changed_.notify_one();
   }
 
@@ -50,9 +56,9 @@ class EventQueue final : public detail::EventSource<Event>, public std::enable_s
   }
 
   void next(detail::Handler<Event> handler) override {
-    follow_cancellation(handler);
     std::unique_lock lock{mutex_};
     if (waiter_) return post(std::move(handler), make_error_code(Error::invalid_state), Event{});
+    follow_cancellation(handler, ++waits_);
     waiter_.emplace(std::move(handler));
     if (!unread_.empty()) return complete(lock, error_code{}, unread_.pop());
     if (end_) complete(lock, *end_, Event{});
@@ -87,12 +93,19 @@ class EventQueue final : public detail::EventSource<Event>, public std::enable_s
   std::function<void()> on_abandon;
 
  private:
-  void follow_cancellation(const detail::Handler<Event>& handler) {
+  /// The slot belongs to the caller's threads, so that it cannot be cleared when the wait is over: it goes by the wait's
+  /// number, and cancels no later wait.
+  void follow_cancellation(const detail::Handler<Event>& handler, std::uint64_t number) {
     if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
-      slot.assign([weak = this->weak_from_this()](asio::cancellation_type type) {
+      slot.assign([weak = this->weak_from_this(), number](asio::cancellation_type type) {
         if (type == asio::cancellation_type::none) return;
-        if (const auto self = weak.lock()) self->cancel();
+        if (const auto self = weak.lock()) self->cancel(number);
       });
+  }
+
+  void cancel(std::uint64_t number) {
+    std::unique_lock lock{mutex_};
+    if (waiter_ && waits_ == number) complete(lock, asio::error::operation_aborted, Event{});
   }
 
   void complete(std::unique_lock<std::mutex>& lock, error_code error, Event event) {
@@ -111,31 +124,35 @@ class EventQueue final : public detail::EventSource<Event>, public std::enable_s
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  MergingList<Event> unread_;
+  Unread unread_;
   std::optional<error_code> end_;
   std::optional<detail::Handler<Event>> waiter_;
+  std::uint64_t waits_ = 0;
 };
 
 /// The subscribers of one publisher. Threads: one serial executor, or under the publisher's mutex.
-template <class Event>
+template <class Event, class Unread = MergingList<Event>>
 class EventQueues {
  public:
-  std::shared_ptr<EventQueue<Event>> add(const ClientHandle& client) {
+  using Queue = EventQueue<Event, Unread>;
+
+  std::shared_ptr<Queue> add(const ClientHandle& client) {
     std::erase_if(queues_, [](const auto& queue) { return queue.expired(); });
-    auto queue = std::make_shared<EventQueue<Event>>(client);
+    auto queue = std::make_shared<Queue>(client);
     queues_.push_back(queue);
     return queue;
   }
   [[nodiscard]] bool empty() const noexcept { return queues_.empty(); }
 
-  void push(const Event& event) {
-    each([&](EventQueue<Event>& queue) { queue.push(event); });
+  template <class News = Event>
+  void push(const News& news) {
+    each([&](Queue& queue) { queue.push(news); });
   }
   void forget_unread() {
-    each([](EventQueue<Event>& queue) { queue.forget_unread(); });
+    each([](Queue& queue) { queue.forget_unread(); });
   }
   void end(error_code reason) {
-    each([&](EventQueue<Event>& queue) { queue.end(reason); });
+    each([&](Queue& queue) { queue.end(reason); });
   }
 
  private:
@@ -145,7 +162,7 @@ class EventQueues {
       if (const auto queue = weak.lock()) action(*queue);
   }
 
-  std::vector<std::weak_ptr<EventQueue<Event>>> queues_;
+  std::vector<std::weak_ptr<Queue>> queues_;
 };
 
 }  // namespace zklock

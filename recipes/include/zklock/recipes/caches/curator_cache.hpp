@@ -68,9 +68,7 @@ class CacheOptions {
 namespace detail {
 class CacheCore;
 using CachePtr = std::shared_ptr<CacheCore>;
-asio::any_io_executor serial_executor(const CacheCore& cache);
-asio::any_io_executor callback_executor(const CacheCore& cache);
-void refuse_after_fork(const CacheCore& cache);
+const ClientHandle& home_of(const CacheCore& cache);
 void start_wait_initialized(CachePtr cache, WaitPolicy wait, Handler<> handler);
 void start_refresh_cache(CachePtr cache, WaitPolicy wait, Handler<> handler);
 void start_wait_seen(CachePtr cache, std::string path, std::int64_t mzxid, WaitPolicy wait, Handler<> handler);
@@ -112,6 +110,8 @@ class CuratorCache {
   /// Waits until all that was there in the beginning has been read.
   ///
   /// Signature     void(error_code)
+  /// Completes     when each of those nodes was read, or is shown as one that may not be read (no_auth); at once if that
+  ///               is so already.
   /// Errors        Error::timed_out, Error::too_many_watches, Error::auth_failed, Error::closed, Error::closing (the
   ///               cache is destroyed), operation_aborted
   /// Cancellation  terminal, partial, total.
@@ -129,7 +129,10 @@ class CuratorCache {
   /// nodes of whose changes no watch may tell.
   ///
   /// Signature     void(error_code)
-  /// Errors        as async_wait_initialized
+  /// Completes     when a sync that was sent after the call is answered, and all that had changed by then is read. A node
+  ///               that may not be read (no_auth) is shown so, which is no failure.
+  /// Errors        as async_wait_initialized: Error::too_many_watches, say, if a part cannot be followed, which may then
+  ///               be older
   /// Cancellation  terminal, partial, total.
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <class Rep, class Period, asio::completion_token_for<void(error_code)> Token = asio::deferred_t>

@@ -12,7 +12,7 @@ struct Freshness {
   enum class State {
     loading,  ///< not everything has been read yet
     live,     ///< up to date: a change is shown as soon as the servers tell of it
-    stale,    ///< the link is lost, or not everything that changed meanwhile has been read yet
+    stale,    ///< the link is lost, or not everything that changed meanwhile has been read yet, or can be read
     gone      ///< the client is closed, or its credentials were refused: nothing more will be shown
   };
 

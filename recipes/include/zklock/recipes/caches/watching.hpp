@@ -58,7 +58,7 @@ struct FollowedData {
 
 /// Follows a node's data: Kazoo's DataWatch. The first item is the state of now, each later one a change; the states in
 /// between that nobody saw are counted (`skipped`). It goes on over lost links and sessions, and over the node's
-/// deletion, and ends with the client only (Error::closed, or Error::auth_failed). The watch is given up when the
+/// deletion, and ends with the client only (Error::closing, or Error::auth_failed). The watch is given up when the
 /// stream is destroyed. What a slow reader has not read is merged into one item.
 ///
 /// Throws boost::system::system_error: Error::invalid_path.

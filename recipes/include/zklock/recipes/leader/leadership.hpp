@@ -1,6 +1,7 @@
 // The object that leads, and resigns.
 #pragma once
 
+#include <zklock/client.hpp>
 #include <zklock/clock.hpp>
 #include <zklock/detail/initiate.hpp>
 #include <zklock/recipes/locks/lease.hpp>
@@ -18,9 +19,7 @@ class Leadership;
 
 namespace detail {
 class Candidate;
-asio::any_io_executor serial_executor(const Candidate& candidate);
-asio::any_io_executor callback_executor(const Candidate& candidate);
-void refuse_after_fork(const Candidate& candidate);
+const ClientHandle& home_of(const Candidate& candidate);
 void start_step_back(std::shared_ptr<Candidate> candidate, std::shared_ptr<LeaseShare> share,
                      Handler<Leadership> handler);
 }  // namespace detail
@@ -81,7 +80,12 @@ class [[nodiscard]] Leadership {
   }
   /// As async_resign, but blocks. Throws boost::system::system_error: its errors; Error::would_deadlock where the
   /// client's own work would have to wait for this call.
-  void resign();
+  void resign() { static_cast<void>(resign_within({})); }
+  /// As above, waiting for at most `wait`: false when the time is up. The delete goes on in the background then.
+  template <class Rep, class Period>
+  [[nodiscard]] bool resign(std::chrono::duration<Rep, Period> wait) {
+    return resign_within(after(wait));
+  }
 
   /// Waits until the leadership is lost, as Lease::async_wait_lost.
   ///
@@ -109,10 +113,16 @@ class [[nodiscard]] Leadership {
                                                                                     candidate_, lease_.share());
   }
 
+  /// As async_step_back, but blocks. Throws boost::system::system_error: its errors; Error::would_deadlock where the
+  /// client's own work would have to wait for this call.
+  [[nodiscard]] Leadership step_back();
+
   /// The lease by which it leads; it leads nothing afterwards. For code that treats leaderships and locks alike.
   [[nodiscard]] Lease into_lease() && noexcept { return std::move(lease_); }
 
  private:
+  bool resign_within(Deadline deadline);
+
   Lease lease_;
   std::shared_ptr<detail::Candidate> candidate_;
 };

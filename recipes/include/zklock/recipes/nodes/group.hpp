@@ -2,6 +2,7 @@
 #pragma once
 
 #include <zklock/client.hpp>
+#include <zklock/event_stream.hpp>
 #include <zklock/recipe_kit/wait_policy.hpp>
 #include <zklock/recipes/caches/freshness.hpp>
 
@@ -29,6 +30,7 @@ struct Member {
 struct GroupMembers {
   std::map<std::string, Member> members;
   Freshness freshness;
+  error_code error{};  ///< why the directory cannot be read, mostly no_auth: these are the last members that were known
 
   [[nodiscard]] bool is_live() const noexcept { return freshness.state == Freshness::State::live; }
   /// The ids alone, in order: what share() takes.
@@ -46,54 +48,15 @@ struct GroupChange {
 
 namespace detail {
 class GroupView;
-class GroupChangeQueue;
-asio::any_io_executor serial_executor(const GroupView& view);
-asio::any_io_executor callback_executor(const GroupView& view);
-void refuse_after_fork(const GroupView& view);
+const ClientHandle& home_of(const GroupView& view);
 void start_wait_for_members(std::shared_ptr<GroupView> view, std::size_t number, WaitPolicy wait, Handler<> handler);
-asio::any_io_executor serial_executor(const GroupChangeQueue& queue);
-asio::any_io_executor callback_executor(const GroupChangeQueue& queue);
-void refuse_after_fork(const GroupChangeQueue& queue);
-void abandon(const std::shared_ptr<GroupChangeQueue>& queue) noexcept;
-void start_next_change(std::shared_ptr<GroupChangeQueue> queue, Handler<GroupChange> handler);
 }  // namespace detail
 
 /// A stream of a group's changes. It begins with `joined` of each member there is. What is promised is the sum: a
 /// reader that applies all changes has the members. A slow reader gets fewer changes, of which each tells the
 /// difference to what it has read; a member that came and went meanwhile is not told, one that left and joined again is told as
 /// that. The stream ends (Error::closing) with the group's object or its client.
-///
-/// Threads: one at a time; any thread.
-class GroupChangeStream {
- public:
-  explicit GroupChangeStream(std::shared_ptr<detail::GroupChangeQueue> queue) noexcept : queue_{std::move(queue)} {}
-  GroupChangeStream(GroupChangeStream&&) noexcept = default;
-  GroupChangeStream& operator=(GroupChangeStream&& other) noexcept {
-    if (this != &other) {
-      detail::abandon(queue_);
-      queue_ = std::move(other.queue_);
-    }
-    return *this;
-  }
-  /// A wait under way completes with operation_aborted.
-  ~GroupChangeStream() { detail::abandon(queue_); }
-
-  /// Waits for the next change. Only one wait at a time: a second one fails with Error::invalid_state.
-  ///
-  /// Signature     void(error_code, GroupChange)
-  /// Completes     at once if there is an unread change.
-  /// Errors        Error::closing when no other change can follow, operation_aborted.
-  /// Cancellation  terminal, partial, total: no change is lost.
-  /// Threads       any thread may call it; the handler runs on its associated executor.
-  template <asio::completion_token_for<void(error_code, GroupChange)> Token = asio::deferred_t>
-  auto async_next(Token&& token = {}) {
-    return detail::initiate<void(error_code, GroupChange), &detail::start_next_change>(std::forward<Token>(token),
-                                                                                       queue_);
-  }
-
- private:
-  std::shared_ptr<detail::GroupChangeQueue> queue_;
-};
+using GroupChangeStream = EventStream<GroupChange>;
 
 /// Follows the members of a group without joining it, over lost links and sessions. Every child of the group's
 /// directory is a member, whichever library has created it.
@@ -111,7 +74,8 @@ class Group {
   ~Group();
 
   [[nodiscard]] const std::string& path() const;
-  /// What is known now; asks no server. While the link is lost these are the last members that were known.
+  /// What is known now; asks no server. While the link is lost, or the directory cannot be read, these are the last
+  /// members that were known.
   [[nodiscard]] GroupMembers members() const;
   /// A stream of the changes, from no members on.
   [[nodiscard]] GroupChangeStream changes() const;
@@ -120,7 +84,8 @@ class Group {
   ///
   /// Signature     void(error_code)
   /// Completes     when the members that are shown are live and as many; at once if they are already.
-  /// Errors        Error::timed_out, Error::closed, Error::auth_failed, operation_aborted
+  /// Errors        Error::timed_out (members() says whether the directory cannot be read), Error::closed,
+  ///               Error::auth_failed, operation_aborted
   /// Cancellation  terminal, partial, total.
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <class Rep, class Period, asio::completion_token_for<void(error_code)> Token = asio::deferred_t>

@@ -17,9 +17,7 @@ namespace zklock {
 
 namespace detail {
 class Keeper;
-asio::any_io_executor serial_executor(const Keeper& keeper);
-asio::any_io_executor callback_executor(const Keeper& keeper);
-void refuse_after_fork(const Keeper& keeper);
+const ClientHandle& home_of(const Keeper& keeper);
 void start_wait_present(std::shared_ptr<Keeper> keeper, WaitPolicy wait, Handler<> handler);
 void start_set_kept_data(std::shared_ptr<Keeper> keeper, std::string data, WaitPolicy wait, Handler<> handler);
 void start_close_keeper(std::shared_ptr<Keeper> keeper, Handler<> handler);
@@ -66,8 +64,9 @@ class KeptNode {
   ///
   /// Signature     void(error_code)
   /// Completes     when the node is there, with these data or later ones.
-  /// Errors        as async_wait_present, and the server's refusal (Error::no_auth, Error::payload_too_large,
-  ///               Error::quota_exceeded, ...); the data are tried again all the same, more and more slowly
+  /// Errors        as async_wait_present, and the server's refusal of the data or of the node (Error::no_auth,
+  ///               Error::payload_too_large, Error::quota_exceeded, Error::not_empty, ...); the data are tried again all
+  ///               the same, more and more slowly
   /// Cancellation  terminal, partial, total: they end the wait. The data are written all the same.
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
@@ -156,6 +155,9 @@ std::shared_ptr<Keeper> start_keeper(const ClientHandle& client, std::string pat
 /// Of an ephemeral node there is at no time more than one, and the session that owns it is the client's own. If the
 /// client has lost its session and the servers have not yet, the node of the old session is replaced in one
 /// transaction, so that other clients see no gap.
+///
+/// A persistent node tells nobody whose it is. One that is at the path at the start is kept, and gets the data; of one
+/// that another client creates there later the data stay until the next set_data.
 ///
 /// Threads: any thread may call anything but the destructor and the assignment.
 class PersistentNode : public detail::KeptNode {

@@ -40,6 +40,7 @@ class BasicSharedValue {
   /// Reads the value. Where there is no node, it creates one with the seed, unless another client is faster.
   ///
   /// Signature     void(error_code, VersionedValue<Value>)
+  /// Completes     with the value, and the version of the node that has it.
   /// Errors        as ClientOperations::async_get_data and async_create; Error::invalid_data if the node has no value of
   ///               this form
   /// Cancellation  terminal, partial, total: the node may be created all the same.
