@@ -15,6 +15,8 @@ class BlockingLock {
   virtual ~BlockingLock() = default;
   /// False: the window is closing, and the lock was not acquired.
   virtual bool acquire(const Window& window) = 0;
+  /// Asks once.
+  virtual bool try_acquire() = 0;
   virtual void release() = 0;
 };
 
@@ -22,6 +24,7 @@ class BlockingLock {
 using LockFactory = std::function<std::unique_ptr<BlockingLock>(std::size_t waiter)>;
 
 LockFactory zklock_locks(const Task& task);
+LockFactory std_locks(const Task& task);
 LockFactory redis_locks(const Task& task);
 LockFactory memcached_locks(const Task& task);
 LockFactory mariadb_locks(const Task& task);

@@ -1,4 +1,4 @@
-// The blocking subjects: zklock's std::lock_guard interface, and the other stores.
+// The blocking subjects: zklock's std::lock_guard interface, the other stores, and std::mutex.
 #include "blocking_lock.hpp"
 #include "subject.hpp"
 
@@ -9,26 +9,51 @@
 namespace zklock::bench {
 namespace {
 
+/// How a cycle is timed: each of them, or, where reading the clock would take longer than the cycle, none.
+enum class Timing { each, none };
+
 class Blocking : public Subject {
  public:
-  Blocking(const Task& task, const LockFactory& make) : task_{task} {
+  Blocking(const Task& task, const LockFactory& make, Timing timing) : task_{task}, timing_{timing} {
     for (std::size_t i = 0; i < task.waiters; ++i) locks_.push_back(make(i));
   }
 
   void start(Window& window) override {
-    for (auto& lock : locks_) {
-      threads_.emplace_back([this, &window, &lock, &tally = tallies_.add(window)] {
-        task_.kind == Task::Kind::reentry ? enter_again(*lock, window, tally) : loop(*lock, window, tally);
-      });
+    switch (task_.kind) {
+      case Task::Kind::lock:
+        for (auto& lock : locks_)
+          begin([this, &window, &lock, &tally = locks_done_.add(window)] {
+            timing_ == Timing::each ? loop(*lock, window, tally) : loop_fast(*lock, window, tally);
+          });
+        break;
+      case Task::Kind::reentry:
+        for (auto& lock : locks_)
+          begin([&window, &lock, &tally = locks_done_.add(window)] { enter_again(*lock, window, tally); });
+        break;
+      case Task::Kind::turns:
+        begin([this, &window, &all = locks_done_.add(window), &others = others_done_.add(window)] {
+          take_turns(window, all, others);
+        });
+        break;
+      case Task::Kind::tries:
+        if (!locks_.at(0)->acquire(window)) throw std::runtime_error{"the holder has not acquired the lock"};
+        begin([this, &window, &tally = tries_done_.add(window)] { keep_trying(*locks_.at(1), window, tally); });
+        break;
+      case Task::Kind::read_write: throw std::invalid_argument{"there are no readers"};
     }
   }
   void join() override {
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
+    if (task_.kind == Task::Kind::tries) locks_[0]->release();
   }
-  std::vector<Tallies*> tallies() override { return {&tallies_}; }
+  std::vector<Tallies*> tallies() override { return {&locks_done_, &others_done_, &tries_done_}; }
 
  private:
+  template <class Work>
+  void begin(Work work) {
+    threads_.emplace_back(std::move(work));
+  }
   static void loop(BlockingLock& lock, const Window& window, Tally& tally) {
     while (!window.stopping()) {
       const auto asked = Clock::now();
@@ -37,39 +62,71 @@ class Blocking : public Subject {
       tally.add(asked);
     }
   }
-  static void enter_again(BlockingLock& lock, const Window& window, Tally& tally) {
-    if (!lock.acquire(window)) return;
+  static void loop_fast(BlockingLock& lock, const Window& window, Tally& tally) {
     while (!window.stopping()) {
       for (int i = 0; i < 100; ++i) {
         if (lock.acquire(window)) lock.release();
       }
       tally.add_many(100);
     }
+  }
+  static void enter_again(BlockingLock& lock, const Window& window, Tally& tally) {
+    if (!lock.acquire(window)) return;
+    loop_fast(lock, window, tally);
     lock.release();
+  }
+  void take_turns(const Window& window, Tally& all, Tally& others) {
+    while (!window.stopping()) {
+      for (std::size_t i = 0; i < locks_.size(); ++i) {
+        for (std::size_t left = i == 0 ? task_.turn : 1; left > 0 && !window.stopping(); --left) {
+          const auto asked = Clock::now();
+          if (!locks_[i]->acquire(window)) return;
+          locks_[i]->release();
+          all.add(asked);
+          if (i > 0) others.add(asked);
+        }
+      }
+    }
+  }
+  static void keep_trying(BlockingLock& lock, const Window& window, Tally& tally) {
+    while (!window.stopping()) {
+      const auto asked = Clock::now();
+      if (lock.try_acquire()) throw std::runtime_error{"two holders"};
+      tally.add(asked);
+    }
   }
 
   Task task_;
+  Timing timing_;
   std::vector<std::unique_ptr<BlockingLock>> locks_;
   std::vector<std::thread> threads_;
-  Tallies tallies_{"locks"};
+  Tallies locks_done_{"locks"};
+  Tallies others_done_{"others"};
+  Tallies tries_done_{"tries"};
+};
+
+struct Maker {
+  LockFactory (*make)(const Task&);
+  Timing timing = Timing::each;
 };
 
 }  // namespace
 
 std::unique_ptr<Subject> make_blocking(const std::string& name, const Task& task) {
-  static const std::map<std::string, LockFactory (*)(const Task&)> makers{
-      {"zklock-blocking", zklock_locks},
+  static const std::map<std::string, Maker> makers{
+      {"zklock-blocking", {zklock_locks}},
+      {"std-mutex", {std_locks, Timing::none}},
 #ifdef ZKLOCK_BENCH_HIREDIS
-      {"redis", redis_locks},
+      {"redis", {redis_locks}},
 #endif
-      {"memcached", memcached_locks},
+      {"memcached", {memcached_locks}},
 #ifdef ZKLOCK_BENCH_MARIADB
-      {"mariadb", mariadb_locks},
+      {"mariadb", {mariadb_locks}},
 #endif
   };
-  const auto maker = makers.find(name);
-  if (maker == makers.end()) return nullptr;
-  return std::make_unique<Blocking>(task, maker->second(task));
+  const auto found = makers.find(name);
+  if (found == makers.end()) return nullptr;
+  return std::make_unique<Blocking>(task, found->second.make(task), found->second.timing);
 }
 
 }  // namespace zklock::bench

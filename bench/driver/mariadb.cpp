@@ -12,7 +12,9 @@ namespace {
 class MariadbLock : public BlockingLock {
  public:
   MariadbLock(const std::string& server, const std::string& name)
-      : get_{"SELECT GET_LOCK('" + name + "', 1)"}, release_{"SELECT RELEASE_LOCK('" + name + "')"} {
+      : get_{"SELECT GET_LOCK('" + name + "', 1)"},
+        try_{"SELECT GET_LOCK('" + name + "', 0)"},
+        release_{"SELECT RELEASE_LOCK('" + name + "')"} {
     const auto colon = server.rfind(':');
     const auto port = static_cast<unsigned>(std::stoi(server.substr(colon + 1)));
     connection_.reset(mysql_init(nullptr));
@@ -26,6 +28,7 @@ class MariadbLock : public BlockingLock {
     }
     return true;
   }
+  bool try_acquire() override { return ask(try_); }
   void release() override {
     if (!ask(release_)) throw std::runtime_error{"the lock was lost in MariaDB"};
   }
@@ -48,6 +51,7 @@ class MariadbLock : public BlockingLock {
 
   std::unique_ptr<MYSQL, Close> connection_;
   std::string get_;
+  std::string try_;
   std::string release_;
 };
 

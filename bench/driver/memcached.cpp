@@ -34,11 +34,12 @@ class MemcachedLock : public BlockingLock {
   MemcachedLock& operator=(const MemcachedLock&) = delete;
 
   bool acquire(const Window& window) override {
-    while (ask(add_) != "STORED") {
+    while (!try_acquire()) {
       if (window.stopping()) return false;
     }
     return true;
   }
+  bool try_acquire() override { return ask(add_) == "STORED"; }
   void release() override {
     if (ask(delete_) != "DELETED") throw std::runtime_error{"the lock was lost in memcached"};
   }

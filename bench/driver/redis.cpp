@@ -23,12 +23,15 @@ class RedisLock : public BlockingLock {
     script_ = ask(static_cast<redisReply*>(redisCommand(context_.get(), "SCRIPT LOAD %s", compare_and_delete)))->str;
   }
   bool acquire(const Window& window) override {
-    for (;;) {
-      const auto reply = ask(static_cast<redisReply*>(
-          redisCommand(context_.get(), "SET %s %s NX PX 30000", key_.c_str(), token_.c_str())));
-      if (reply->type == REDIS_REPLY_STATUS) return true;
+    while (!try_acquire()) {
       if (window.stopping()) return false;
     }
+    return true;
+  }
+  bool try_acquire() override {
+    const auto reply = ask(
+        static_cast<redisReply*>(redisCommand(context_.get(), "SET %s %s NX PX 30000", key_.c_str(), token_.c_str())));
+    return reply->type == REDIS_REPLY_STATUS;
   }
   void release() override {
     const auto reply = ask(static_cast<redisReply*>(

@@ -7,8 +7,11 @@ namespace zklock::bench {
 namespace {
 
 Task::Kind parse_kind(const std::string& name) {
-  static const std::map<std::string, Task::Kind> kinds{
-      {"lock", Task::Kind::lock}, {"read-write", Task::Kind::read_write}, {"re-entry", Task::Kind::reentry}};
+  static const std::map<std::string, Task::Kind> kinds{{"lock", Task::Kind::lock},
+                                                       {"read-write", Task::Kind::read_write},
+                                                       {"re-entry", Task::Kind::reentry},
+                                                       {"turns", Task::Kind::turns},
+                                                       {"tries", Task::Kind::tries}};
   const auto found = kinds.find(name);
   if (found == kinds.end()) throw std::invalid_argument{"there is no task '" + name + "'"};
   return found->second;
@@ -18,11 +21,10 @@ Task::Kind parse_kind(const std::string& name) {
 
 Task parse_task(std::span<char*> words) {
   Task task;
-  const std::map<std::string, std::size_t*> numbers{{"waiters", &task.waiters},
-                                                    {"locks", &task.locks},
-                                                    {"sessions", &task.sessions},
-                                                    {"readers", &task.readers},
-                                                    {"writers", &task.writers}};
+  const std::map<std::string, std::size_t*> numbers{{"waiters", &task.waiters},   {"locks", &task.locks},
+                                                    {"sessions", &task.sessions}, {"clients", &task.clients},
+                                                    {"turn", &task.turn},         {"write-every", &task.write_every_ms},
+                                                    {"readers", &task.readers},   {"writers", &task.writers}};
   for (const std::string word : words) {
     const auto sign = word.find('=');
     const std::string key = word.substr(0, sign);

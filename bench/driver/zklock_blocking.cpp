@@ -4,6 +4,7 @@
 #include <zklock/recipes/locks/inter_process_mutex.hpp>
 
 #include <stdexcept>
+#include <vector>
 
 namespace zklock::bench {
 namespace {
@@ -16,6 +17,7 @@ class ZklockLock : public BlockingLock {
     mutex_.lock();
     return true;
   }
+  bool try_acquire() override { return mutex_.try_lock(); }
   void release() override { mutex_.unlock(); }
 
  private:
@@ -23,15 +25,23 @@ class ZklockLock : public BlockingLock {
   InterProcessMutex mutex_;
 };
 
-}  // namespace
-
-LockFactory zklock_locks(const Task& task) {
+std::shared_ptr<Client> connect(const Task& task) {
   ClientConfig config{.connect_string = task.servers,
                       .session_timeout = std::chrono::milliseconds{task.session_timeout_ms},
                       .sessions = task.sessions};
   auto client = std::make_shared<Client>(std::move(config));
   if (!client->wait_connected(std::chrono::seconds{20})) throw std::runtime_error{"no connection"};
-  return [task, client](std::size_t waiter) { return std::make_unique<ZklockLock>(client, task.lock_path(waiter)); };
+  return client;
+}
+
+}  // namespace
+
+LockFactory zklock_locks(const Task& task) {
+  std::vector<std::shared_ptr<Client>> clients;
+  for (std::size_t i = 0; i < task.clients; ++i) clients.push_back(connect(task));
+  return [task, clients](std::size_t waiter) {
+    return std::make_unique<ZklockLock>(clients[waiter % clients.size()], task.lock_path(waiter));
+  };
 }
 
 }  // namespace zklock::bench

@@ -3,6 +3,7 @@
 // "zklock-metered" zklock::metrics.
 #include "observers.hpp"
 #include "subject.hpp"
+#include "zklock_work.hpp"
 
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 
@@ -11,128 +12,123 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
 
+#include <deque>
 #include <future>
-#include <optional>
+#include <map>
 #include <stdexcept>
 #include <thread>
 
 namespace zklock::bench {
 namespace {
 
-namespace asio = boost::asio;
-
-enum class Release { awaited, left_to_the_lease };
-
-asio::awaitable<void> loop(const InterProcessMutex& mutex, Release release, Window& window, Tally& tally) {
-  while (!window.stopping()) {
-    const auto asked = Clock::now();
-    Lease lease = co_await mutex.async_acquire();
-    if (release == Release::awaited) co_await lease.async_release();
-    lease = {};
-    tally.add(asked);
-  }
-}
-
-asio::awaitable<void> enter_again(const InterProcessMutex& mutex, Window& window, Tally& tally) {
-  const Owner owner = Owner::make();
-  Lease lease = co_await mutex.async_acquire(owner);
-  while (!window.stopping()) {
-    for (int i = 0; i < 100; ++i) Lease again = co_await mutex.async_acquire(owner);
-    tally.add_many(100);
-  }
-  co_await lease.async_release();
-}
+/// One way to use zklock: what the subjects differ in.
+struct How {
+  Release release = Release::awaited;
+  std::chrono::microseconds busy_poll{0};
+  Heard heard = Heard::by_nobody;
+};
 
 class Zklock : public Subject {
  public:
-  Zklock(const Task& task, Release release, std::chrono::microseconds busy_poll = {}, Heard heard = Heard::by_nobody)
-      : task_{task}, release_{release} {
+  Zklock(const Task& task, const How& how) : task_{task}, how_{how} {
     thread_ = std::thread{[this] { context_.run(); }};
-    ClientConfig config{.connect_string = task.servers,
-                        .session_timeout = std::chrono::milliseconds{task.session_timeout_ms},
-                        .busy_poll = busy_poll,
-                        .sessions = task.sessions,
-                        .observers = make_observers(heard)};
-    client_.emplace(context_.get_executor(), std::move(config));
-    if (!client_->wait_connected(std::chrono::seconds{20})) throw std::runtime_error{"no connection"};
+    for (std::size_t i = 0; i < task.clients; ++i) {
+      ClientConfig config{.connect_string = task.servers,
+                          .session_timeout = std::chrono::milliseconds{task.session_timeout_ms},
+                          .busy_poll = how.busy_poll,
+                          .sessions = task.sessions,
+                          .observers = make_observers(how.heard)};
+      clients_.emplace_back(context_.get_executor(), std::move(config));
+    }
+    for (Client& client : clients_)
+      if (!client.wait_connected(std::chrono::seconds{20})) throw std::runtime_error{"no connection"};
   }
   ~Zklock() override {
-    client_->async_close(asio::use_future).wait();
+    for (Client& client : clients_) client.async_close(asio::use_future).wait();
     work_.reset();
     thread_.join();
   }
 
   void start(Window& window) override {
-    // The waiters start on the client's own thread, as a service's would.
+    // The waiters start on the clients' own thread, as a service's would.
     asio::co_spawn(context_, start_all(window), asio::use_future).get();
   }
   void join() override {
     for (auto& worker : workers_) worker.get();
     workers_.clear();
+    holder_ = {};
     mutexes_.clear();
   }
-  std::vector<Tallies*> tallies() override { return {&locks_, &reads_, &writes_}; }
+  std::vector<Tallies*> tallies() override { return {&locks_, &reads_, &writes_, &others_, &tries_}; }
 
  private:
+  [[nodiscard]] Client& client(std::size_t waiter) { return clients_[waiter % clients_.size()]; }
+  InterProcessMutex& add_mutex(std::size_t waiter) {
+    return mutexes_.emplace_back(client(waiter), task_.lock_path(waiter));
+  }
+  InterProcessMutex& add_half(std::size_t waiter) {
+    InterProcessReadWriteLock lock{client(waiter), task_.lock_path(0)};
+    return mutexes_.emplace_back(std::move(waiter < task_.readers ? lock.read_lock() : lock.write_lock()));
+  }
+  void begin(asio::awaitable<void> work) {
+    workers_.push_back(asio::co_spawn(context_, std::move(work), asio::use_future));
+  }
+
   asio::awaitable<void> start_all(Window& window) {
+    constexpr std::chrono::milliseconds at_once{0};
     switch (task_.kind) {
       case Task::Kind::lock:
         for (std::size_t i = 0; i < task_.waiters; ++i)
-          add(InterProcessMutex{*client_, task_.lock_path(i)}, window, locks_);
+          begin(loop(add_mutex(i), how_.release, at_once, window, locks_.add(window)));
         break;
-      case Task::Kind::read_write: {
-        for (std::size_t i = 0; i < task_.readers + task_.writers; ++i) {
-          InterProcessReadWriteLock lock{*client_, task_.lock_path(0)};
-          if (i < task_.readers) {
-            add(std::move(lock.read_lock()), window, reads_);
-          } else {
-            add(std::move(lock.write_lock()), window, writes_);
-          }
-        }
+      case Task::Kind::read_write:
+        for (std::size_t i = 0; i < task_.readers; ++i)
+          begin(loop(add_half(i), how_.release, at_once, window, reads_.add(window)));
+        for (std::size_t i = task_.readers; i < task_.readers + task_.writers; ++i)
+          begin(loop(add_half(i), how_.release, std::chrono::milliseconds{task_.write_every_ms}, window,
+                     writes_.add(window)));
         break;
-      }
-      case Task::Kind::reentry: {
-        mutexes_.emplace_back(*client_, task_.lock_path(0));
-        workers_.push_back(
-            asio::co_spawn(context_, enter_again(mutexes_.back(), window, locks_.add(window)), asio::use_future));
+      case Task::Kind::reentry: begin(enter_again(add_mutex(0), window, locks_.add(window))); break;
+      case Task::Kind::turns:
+        for (std::size_t i = 0; i < task_.waiters; ++i) add_mutex(i);
+        begin(take_turns(mutexes_, how_.release, task_.turn, window, locks_.add(window), others_.add(window)));
         break;
-      }
+      case Task::Kind::tries:
+        holder_ = co_await add_mutex(0).async_acquire();
+        begin(keep_trying(add_mutex(1), window, tries_.add(window)));
+        break;
     }
-    co_return;
-  }
-
-  void add(InterProcessMutex mutex, Window& window, Tallies& tallies) {
-    mutexes_.push_back(std::move(mutex));
-    workers_.push_back(
-        asio::co_spawn(context_, loop(mutexes_.back(), release_, window, tallies.add(window)), asio::use_future));
   }
 
   Task task_;
-  Release release_;
+  How how_;
   asio::io_context context_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(context_);
   std::thread thread_;
-  std::optional<Client> client_;
+  std::deque<Client> clients_;
   std::deque<InterProcessMutex> mutexes_;
+  Lease holder_;
   std::vector<std::future<void>> workers_;
   Tallies locks_{"locks"};
   Tallies reads_{"reads"};
   Tallies writes_{"writes"};
+  Tallies others_{"others"};
+  Tallies tries_{"tries"};
 };
 
 }  // namespace
 
 std::unique_ptr<Subject> make_zklock(const std::string& name, const Task& task) {
-  if (name == "zklock") return std::make_unique<Zklock>(task, Release::awaited);
-  if (name == "zklock-lease") return std::make_unique<Zklock>(task, Release::left_to_the_lease);
-  if (name == "zklock-polling") return std::make_unique<Zklock>(task, Release::awaited, std::chrono::microseconds{200});
-  const auto heard = [&task](Heard by) {
-    return std::make_unique<Zklock>(task, Release::awaited, std::chrono::microseconds{}, by);
+  static const std::map<std::string, How> ways{
+      {"zklock", {}},
+      {"zklock-lease", {.release = Release::left_to_the_lease}},
+      {"zklock-polling", {.busy_poll = std::chrono::microseconds{200}}},
+      {"zklock-observed", {.heard = Heard::by_a_counter}},
+      {"zklock-metered", {.heard = Heard::by_metrics}},
+      {"zklock-audited", {.heard = Heard::by_an_audit_log}},
   };
-  if (name == "zklock-observed") return heard(Heard::by_a_counter);
-  if (name == "zklock-metered") return heard(Heard::by_metrics);
-  if (name == "zklock-audited") return heard(Heard::by_an_audit_log);
-  return nullptr;
+  const auto found = ways.find(name);
+  return found == ways.end() ? nullptr : std::make_unique<Zklock>(task, found->second);
 }
 
 }  // namespace zklock::bench

@@ -33,13 +33,49 @@ class Worker(threading.Thread):
                 self.latencies.append((time.perf_counter() - asked) * 1e6)
 
 
+class TurnTaker(Worker):
+    """Acquires and releases by one client after the other; what the clients after the first do is counted apart, too."""
+
+    def __init__(self, bench, locks):
+        super().__init__(bench, "locks", None)
+        self.locks, self.others = locks, Worker(bench, "others", None)
+
+    def run(self):
+        bench, turn = self.bench, self.bench.number("turn", 1)
+        while not bench.stopping:
+            for number, lock in enumerate(self.locks):
+                for _ in range(turn if number == 0 else 1):
+                    if bench.stopping:
+                        return
+                    asked = time.perf_counter()
+                    lock.acquire()
+                    lock.release()
+                    if bench.counting:
+                        took = (time.perf_counter() - asked) * 1e6
+                        self.latencies.append(took)
+                        if number > 0:
+                            self.others.latencies.append(took)
+
+
+class Trier(Worker):
+    """Tries for a lock that another client holds."""
+
+    def run(self):
+        while not self.bench.stopping:
+            asked = time.perf_counter()
+            if self.lock.acquire(blocking=False):
+                raise RuntimeError("two holders")
+            if self.bench.counting:
+                self.latencies.append((time.perf_counter() - asked) * 1e6)
+
+
 class Bench:
     def __init__(self, words):
         self.words = dict(word.split("=", 1) for word in words)
         self.stopping = self.counting = False
         self.clients = [
             KazooClient(hosts=self.words["servers"], timeout=self.number("timeout", 10_000) / 1000)
-            for _ in range(self.number("sessions", 1))
+            for _ in range(self.number("clients", self.number("sessions", 1)))
         ]
         for client in self.clients:
             client.start()
@@ -59,11 +95,19 @@ class Bench:
             readers = [Worker(self, "reads", ReadLock(self.client(i), self.path(0))) for i in range(self.number("readers", 0))]
             writers = [Worker(self, "writes", WriteLock(self.client(i), self.path(0))) for i in range(self.number("writers", 0))]
             return readers + writers
-        return [Worker(self, "locks", Lock(self.client(i), self.path(i))) for i in range(self.number("waiters", 1))]
+        if self.words.get("task") == "tries":
+            return [Trier(self, "tries", Lock(self.client(1), self.path(1)))]
+        locks = [Lock(self.client(i), self.path(i)) for i in range(self.number("waiters", 1))]
+        if self.words.get("task") == "turns":
+            return [TurnTaker(self, locks)]
+        return [Worker(self, "locks", lock) for lock in locks]
 
     def run(self, ramp, length):
         workers = self.workers()
         self.stopping = False
+        holder = Lock(self.client(0), self.path(0)) if self.words.get("task") == "tries" else None
+        if holder:
+            holder.acquire()
         for worker in workers:
             worker.start()
         time.sleep(ramp)
@@ -77,6 +121,9 @@ class Bench:
         self.stopping = True
         for worker in workers:
             worker.join()
+        if holder:
+            holder.release()
+        workers += [worker.others for worker in workers if isinstance(worker, TurnTaker)]
         answer = {"seconds": seconds, "cpu_seconds": cpu}
         for kind in {worker.kind for worker in workers}:
             latencies = sorted(us for worker in workers if worker.kind == kind for us in worker.latencies)

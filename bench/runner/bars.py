@@ -27,6 +27,7 @@ BARS = [
     ("independent-64-8", "zklock", None, "locks_per_s", ">=", 10_000),
     ("independent-256-8", "zklock", "curator", "locks_per_s", ">=", 1.7),
     ("independent-256-8", "zklock", None, "locks_per_s", ">=", 10_000),
+    ("failed-tries", "zklock", None, "requests", "<=", 1 + HEARTBEATS),
     ("metered", "zklock", "metered", "locks_per_s", "<=", 1.03),
     ("read-write-64-1", "zklock", "curator", "reads_per_s", ">=", 3),
     ("read-write-64-1", "zklock", "curator", "writes_per_s", ">=", 3),

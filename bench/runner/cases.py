@@ -64,6 +64,24 @@ def independent(locks, sessions, rounds, length_ms):
                 plain("zklock", "zklock-lease", "zklock-blocking", "raw", "curator", "kazoo"), rounds, length_ms, ramp_ms=250)
 
 
+def turns(name, turn, title, rounds, length_ms):
+    """Two clients, each with a session of its own; while one of them works, the other one does not ask for the lock."""
+    return Case(name, "fast", title, {"task": "turns", "waiters": 2, "clients": 2, "turn": turn},
+                plain("zklock", "zklock-lease", "zklock-blocking", "curator", "kazoo", "redis"), rounds, length_ms)
+
+
+def read_mostly(clients, rounds, length_ms):
+    return Case("read-mostly", "fast", f"{clients} clients with a reader each, and a write once a second",
+                {"task": "read-write", "readers": clients, "writers": 1, "clients": clients, "write-every": 1000},
+                plain("zklock", "curator"), rounds, length_ms)
+
+
+def failed_tries(rounds, length_ms):
+    return Case("failed-tries", "fast", "Tries for a lock that another client holds",
+                {"task": "tries", "waiters": 2, "clients": 2},
+                plain("zklock", "zklock-blocking", "curator", "kazoo", "redis"), rounds, length_ms)
+
+
 def metered(rounds, length_ms):
     """With all metrics, and without any, taking turns."""
     return Case("metered", "fast", "64 locks, a waiter each, over 8 sessions, with all metrics",
@@ -99,7 +117,7 @@ def crowd(rounds):
                 [Spec("zklock", "crowd")], rounds, 0, special="crowd")
 
 
-STORES = ("redis", "memcached", "mariadb")
+STORES = ("redis", "memcached", "mariadb", "std-mutex")
 ONE_LOCK = "One lock, one client"
 
 
@@ -123,6 +141,10 @@ def whole():
             contended(512, 3, 1500),
             *(over_processes(waiters, 5, 500) for waiters in (2, 8, 32)),
             *(independent(locks, sessions, 5, 500) for locks in (64, 256) for sessions in (1, 8)),
+            turns("alternating", 1, "One lock, two clients in turn", 9, 300),
+            turns("affinity", 99, "One lock, 99 of 100 times the same client", 9, 500),
+            read_mostly(4, 5, 3000),
+            failed_tries(9, 300),
             metered(41, 500),
             *(read_write(readers, 5, 600) for readers in (8, 64)),
             re_entry(5, 200),

@@ -110,12 +110,12 @@ class Subject:
 def metrics(answers, server_cpu, requests):
     """The metrics from the answers of all processes of a subject, and from what the server has used meanwhile."""
     result, cycles = {}, 0
-    for kind in ("locks", "reads", "writes"):
+    for kind, prefix in (("locks", ""), ("reads", "read_"), ("writes", "write_"), ("others", "other_"), ("tries", "try_")):
         parts = [(answer[kind], answer["seconds"]) for answer in answers if kind in answer]
         if not parts:
             continue
-        prefix = "" if kind == "locks" else f"{kind[:-1]}_"
-        cycles += sum(part["cycles"] for part, _ in parts)
+        if kind != "others":  # they are among the locks, too
+            cycles += sum(part["cycles"] for part, _ in parts)
         result[f"{kind}_per_s"] = sum(part["cycles"] / seconds for part, seconds in parts)
         timed = [part for part, _ in parts if part["p50_us"] > 0]
         if timed:

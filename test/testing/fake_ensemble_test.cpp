@@ -23,12 +23,12 @@ template <class... Results>
 using Outcome = std::shared_ptr<std::optional<std::tuple<error_code, Results...>>>;
 
 struct Fixture {
-  Simulation simulation{1, {.servers = 3}};
+  Simulation simulation;
   ManualClock& clock = simulation.clock();
   FakeEnsemble& ensemble = simulation.ensemble();
   Client& client = simulation.client("a", {.session_timeout = 10s});
 
-  Fixture() { run(1s); }
+  explicit Fixture(const FakeEnsembleOptions& options = {.servers = 3}) : simulation{1, options} { run(1s); }
 
   void run(Clock::duration wait) { clock.run_for(simulation.context(), wait); }
   void run_ready() { clock.run_ready(simulation.context()); }
@@ -66,6 +66,10 @@ struct Fixture {
     });
   }
   std::list<Watch> watches_;
+};
+
+struct SlowWrites : Fixture {
+  SlowWrites() : Fixture{{.write_time = 10ms}} {}
 };
 
 template <class... Results>
@@ -194,6 +198,38 @@ TEST_CASE_METHOD(Fixture, "latency is one way and by the clock") {
   CHECK_FALSE(created->has_value());
   run(1ms);
   CHECK_FALSE(error_of(created));
+}
+
+TEST_CASE_METHOD(SlowWrites,
+                 "a fake ensemble does one write after the other, and a session's reads wait for its writes") {
+  Client& other = simulation.client("b");
+  run(1s);
+  const auto first = create("/x");
+  const auto second = start<CreateResult>(
+      [&](auto token) { other.session().async_create("/y", "", CreateMode::persistent, std::move(token)); });
+  const auto read = start<std::optional<Stat>>([&](auto token) { session().async_exists("/x", std::move(token)); });
+  const auto other_read =
+      start<std::optional<Stat>>([&](auto token) { other.session().async_exists("/x", std::move(token)); });
+  run(9ms);
+  CHECK_FALSE(exists("/x"));
+  CHECK_FALSE(read->has_value());
+  run(1ms);
+  CHECK(exists("/x"));
+  CHECK_FALSE(exists("/y"));
+  CHECK_FALSE(error_of(first));
+  CHECK(std::get<1>(read->value()).has_value());
+  run(9ms);
+  CHECK_FALSE(second->has_value());
+  CHECK_FALSE(other_read->has_value());
+  run(1ms);
+  CHECK_FALSE(error_of(second));
+  CHECK(other_read->has_value());
+  run(1s);
+  const auto later = create("/z");
+  run(9ms);
+  CHECK_FALSE(later->has_value());
+  run(1ms);
+  CHECK_FALSE(error_of(later));
 }
 
 TEST_CASE_METHOD(Fixture, "a session that its client has given up is closed as soon as a server can be reached") {

@@ -352,12 +352,15 @@ TEST_CASE_METHOD(Fixture, "a multi-lock whose session ends while it waits is gra
 TEST_CASE_METHOD(Fixture, "an invalid multi-lock is refused") {
   using Locks = std::vector<std::reference_wrapper<const InterProcessMutex>>;
   const InterProcessMutex theirs{other, left};
+  const Client knows_more{{.connect_string = server.connect_string() + ",127.0.0.1:1"}};
+  const InterProcessMutex by_two_servers{knows_more, left};
   const InterProcessMutex by_namespace{client.using_namespace(left.substr(1, left.rfind('/') - 1)), "/left"};
   CHECK(error_of([&] { InterProcessMultiLock{client, std::vector<std::string>{}}; }) == Error::bad_arguments);
   CHECK(error_of([] { InterProcessMultiLock{Locks{}}; }) == Error::bad_arguments);
   CHECK(error_of([&] { InterProcessMultiLock{client, {left, "relative"}}; }) == LockError::invalid_lock_path);
   // Each lock would wait for the other for ever.
   CHECK(error_of([&] { InterProcessMultiLock{{left_mutex, theirs}}; }) == Error::would_deadlock);
+  CHECK(error_of([&] { InterProcessMultiLock{{left_mutex, by_two_servers}}; }) == Error::would_deadlock);
   CHECK(error_of([&] { InterProcessMultiLock{{left_mutex, by_namespace}}; }) == Error::would_deadlock);
   const InterProcessReadWriteLock here{client, right + "-read"};
   const InterProcessReadWriteLock there{other, right + "-read"};

@@ -28,6 +28,11 @@ Servers servers_of(const ClientHandle& client) {
   return servers;
 }
 
+/// Two that have a server in common are one ensemble, though one client may know more of its servers than another.
+bool share_a_server(const Servers& ours, const Servers& theirs) {
+  return std::ranges::any_of(ours, [&](const auto& server) { return std::ranges::binary_search(theirs, server); });
+}
+
 /// The order on one path: the owner of the write lock may acquire the read lock, but not the reverse.
 int rank_of(LockKind kind) {
   switch (kind) {
@@ -51,7 +56,7 @@ struct Place {
   [[nodiscard]] auto key() const { return std::tuple{std::tie(path, servers), core->naming(), rank_of(kind), number}; }
   /// Locks of two clients, or of two namespaces of one client: their owners know nothing of each other.
   [[nodiscard]] bool waits_for(const Place& other) const {
-    if (path != other.path || servers != other.servers || core == other.core) return false;
+    if (path != other.path || !share_a_server(servers, other.servers) || core == other.core) return false;
     return core->naming() == other.core->naming() && exclude_each_other(kind, other.kind);
   }
 };

@@ -1,14 +1,13 @@
 #include "blocking_call.hpp"
 #include "fail_lock.hpp"
 #include "limits.hpp"
+#include "registry_core.hpp"
 
 #include <zklock/detail/existing.hpp>
-#include <zklock/path.hpp>
 #include <zklock/recipe_kit/blocking.hpp>
 #include <zklock/recipe_kit/random.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/recipes/locks/lock_path.hpp>
-#include <zklock/recipes/locks/lock_registry.hpp>
 #include <zklock/retry_policy.hpp>
 
 #include <boost/system/system_error.hpp>
@@ -19,32 +18,6 @@ namespace zklock {
 
 using detail::existing;
 using detail::RegistryCore;
-
-namespace detail {
-
-/// Threads: any.
-class RegistryCore {
- public:
-  RegistryCore(const ClientHandle& client, std::string base) : client_{client}, base_{std::move(base)} {}
-
-  [[nodiscard]] const ClientHandle& client() const noexcept { return client_; }
-  [[nodiscard]] const std::string& base() const noexcept { return base_; }
-  /// Throws LockError::invalid_lock_path.
-  [[nodiscard]] std::string path_of(std::string_view name) const {
-    if (name.empty() || name.find('/') != std::string_view::npos)
-      throw boost::system::system_error{make_error_code(LockError::invalid_lock_path),
-                                        quoted(name) + ": a resource's name is one component of a path"};
-    std::string path = join_path(base_, name);
-    validate_lock_path(path);
-    return path;
-  }
-
- private:
-  ClientHandle client_;
-  std::string base_;
-};
-
-}  // namespace detail
 
 namespace {
 
@@ -94,7 +67,7 @@ Deadline until_the_last(const LockOptions& options, const Limits& of_a_try) {
 /// The lease, or std::nullopt if the time is up.
 std::optional<Lease> blocking_lock(const Registry& registry, Owner owner, std::string_view name, Isolation isolation,
                                    LockOptions options) {
-  refuse_after_fork(existing(registry));
+  refuse_after_fork(*registry);
   const std::string path = registry->path_of(name);
   const auto fail = [&](error_code error) { detail::fail_lock(error, path); };
   if (registry->client().blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock));
@@ -133,34 +106,49 @@ void start_registry_participants(Registry registry, std::string name, Handler<st
 
 LockRegistry::LockRegistry(const ClientHandle& client, std::string base) {
   validate_lock_path(base);
-  core_ = std::make_shared<RegistryCore>(client, std::move(base));
+  ensembles_ = std::make_shared<detail::RegistryEnsembles>(client, base);
+}
+
+LockRegistry::LockRegistry(const std::vector<RegistryEnsemble>& ensembles, std::string base) {
+  validate_lock_path(base);
+  ensembles_ = std::make_shared<detail::RegistryEnsembles>(ensembles, base);
 }
 
 const std::string& LockRegistry::base() const noexcept {
   static const std::string none;
-  return core_ ? core_->base() : none;
+  return ensembles_ ? ensembles_->base() : none;
+}
+
+const std::string& LockRegistry::ensemble_of(std::string_view name) const {
+  return existing(ensembles_).name_of_ensemble(name);
+}
+
+std::shared_ptr<const RegistryCore> LockRegistry::core_of(std::string_view name) const {
+  return existing(ensembles_).core_of(name);
 }
 
 InterProcessReadWriteLock LockRegistry::read_write_lock(std::string_view name) const {
-  return {existing(core_).client(), core_->path_of(name)};
+  const Registry registry = core_of(name);
+  return {registry->client(), registry->path_of(name)};
 }
 
 Lease LockRegistry::lock(Owner owner, std::string_view name, Isolation isolation, LockOptions options) const {
-  auto lease = blocking_lock(core_, owner, name, isolation, options);
-  if (!lease)
-    throw boost::system::system_error{make_error_code(Error::timed_out), "lock " + existing(core_).path_of(name)};
+  const Registry registry = core_of(name);
+  auto lease = blocking_lock(registry, owner, name, isolation, options);
+  if (!lease) throw boost::system::system_error{make_error_code(Error::timed_out), "lock " + registry->path_of(name)};
   return std::move(*lease);
 }
 
 std::optional<Lease> LockRegistry::try_lock(Owner owner, std::string_view name, Isolation isolation,
                                             LockOptions options) const {
-  return blocking_lock(core_, owner, name, isolation, options);
+  return blocking_lock(core_of(name), owner, name, isolation, options);
 }
 
 std::vector<LockParticipant> LockRegistry::participants(std::string_view name) const {
-  refuse_after_fork(existing(core_));
+  const Registry registry = core_of(name);
+  refuse_after_fork(*registry);
   return detail::call_blocking<std::vector<LockParticipant>>(
-      core_->client(), "lock " + core_->path_of(name),
+      registry->client(), "lock " + registry->path_of(name),
       [&](auto token) { async_participants(std::string{name}, std::move(token)); });
 }
 

@@ -24,10 +24,13 @@ namespace zklock::testing {
 struct FakeEnsembleOptions {
   std::chrono::milliseconds tick{500};             ///< sessions may last from 2 to 20 ticks, and end at a tick
   std::chrono::milliseconds container_check{100};  ///< how often it looks for empty containers and expired TTL nodes
-  std::chrono::milliseconds latency{0};            ///< of each message, one way, on zklock's Clock
-  bool extended_types = false;                     ///< it supports nodes with a time to live
-  bool hides_events = false;  ///< of nodes that the client may not read: as servers do from 3.8.4 and 3.9.2 on
-  int servers = 1;            ///< the number of addresses in connect_string(); all lead to this ensemble
+  std::chrono::microseconds latency{0};            ///< of each message, one way, on zklock's Clock
+  /// How long each write takes the ensemble, which does one after the other: a million divided by the writes a second
+  /// that it carries. A session's later requests wait for its earlier ones.
+  std::chrono::microseconds write_time{0};
+  bool extended_types = false;  ///< it supports nodes with a time to live
+  bool hides_events = false;    ///< of nodes that the client may not read: as servers do from 3.8.4 and 3.9.2 on
+  int servers = 1;              ///< the number of addresses in connect_string(); all lead to this ensemble
 };
 
 /// A request on its way through the ensemble. A client's connecting and closing count: "connect", "close".
@@ -119,7 +122,7 @@ class FakeEnsemble {
   void hold_all_replies();
   void release_replies();
   /// For messages that are sent from now on.
-  void set_latency(std::chrono::milliseconds one_way);
+  void set_latency(std::chrono::microseconds one_way);
   /// Sets a function that sees each call, before and after it is applied, and decides what happens to it. It runs
   /// inside the ensemble and must not call it; it may post work instead. Empty: none.
   void on_call(std::function<FakeFault(const FakeCall&)> hook);

@@ -12,11 +12,13 @@ Connection::Connection(std::shared_ptr<World> world, asio::any_io_executor execu
       arrival_{executor},
       delivery_{executor} {}
 
-void Connection::send(ToServer message) {
+void Connection::send(ToServer message, Work work) {
   if (!open_) return;
-  const Clock::duration latency = world_->options.latency;
-  if (latency == Clock::duration::zero() && inbound_.empty()) return message(*world_, *this);
-  inbound_.push_back({Clock::now() + latency, std::move(message)});
+  const auto now = Clock::now();
+  const auto arrives = now + world_->options.latency;
+  const auto due = work == Work::write ? world_->end_of_write(arrives) : arrives;
+  if (due == now && inbound_.empty()) return message(*world_, *this);
+  inbound_.push_back({due, std::move(message)});
   if (inbound_.size() == 1) expect_arrivals();
 }
 

@@ -25,10 +25,10 @@ void Driver::start(std::weak_ptr<LinkListener> listener) {
   wake();
 }
 
-void Driver::send(std::function<void(World&, Connection&)> message) {
+void Driver::send(std::function<void(World&, Connection&)> message, Work work) {
   const std::lock_guard lock{world_->mutex};
   liveness_.on_sent(Clock::now());
-  connection_->send(std::move(message));
+  connection_->send(std::move(message), work);
 }
 
 // ---- requests
@@ -56,9 +56,11 @@ Driver::RequestId Driver::submit(Request request, std::shared_ptr<ReplySink> sin
   } else if (!affordable) {
     answer(id, Reply{.error = make_error_code(Error::too_many_watches)});
   } else {
-    send([request = std::move(request), id, watches](World& world, Connection& connection) {
+    const Work work = pending.goes_to_leader && request.operation != Operation::sync ? Work::write : Work::other;
+    auto arrive = [request = std::move(request), id, watches](World& world, Connection& connection) {
       world.on_request(connection, request, id, watches);
-    });
+    };
+    send(std::move(arrive), work);
   }
   if (!replies_.is_delivering()) wake();
   return id;

@@ -60,7 +60,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
     [[nodiscard]] bool unused() const { return reads == 0 && sinks.empty(); }
   };
 
-  void send(std::function<void(World&, Connection&)> message);
+  void send(std::function<void(World&, Connection&)> message, Work work = Work::other);
   void connect();
   void lose(error_code reason, ConnectAttempts::Failure failure = ConnectAttempts::Failure::other);
   void hang_up();

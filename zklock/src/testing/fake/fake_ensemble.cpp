@@ -119,7 +119,7 @@ void FakeEnsemble::release_replies() {
   });
 }
 
-void FakeEnsemble::set_latency(std::chrono::milliseconds one_way) {
+void FakeEnsemble::set_latency(std::chrono::microseconds one_way) {
   impl_->inside([=](fake::World& world) { world.options.latency = one_way; });
 }
 
@@ -129,7 +129,7 @@ void FakeEnsemble::on_call(std::function<FakeFault(const FakeCall&)> hook) {
 
 void FakeEnsemble::heal() {
   on_call({});
-  set_latency(std::chrono::milliseconds{0});
+  set_latency({});
   accept_connections();
   release_replies();
 }

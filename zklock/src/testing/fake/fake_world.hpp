@@ -7,6 +7,7 @@
 
 #include <zklock/testing/fake_ensemble.hpp>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -39,6 +40,9 @@ struct Greeting {
   std::string server{};
 };
 
+/// What a message costs the ensemble.
+enum class Work { write, other };
+
 /// The connection of a driver. Messages arrive in the order in which they are sent; none arrives once it is broken.
 ///
 /// Threads: under the world's mutex. But messages to the driver run on the driver's executor without the mutex.
@@ -49,8 +53,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   Connection(std::shared_ptr<World> world, asio::any_io_executor executor, std::weak_ptr<Driver> driver);
 
-  /// Sends to the server: at once if there is no latency.
-  void send(ToServer message);
+  /// Sends to the server: at once if that takes no time.
+  void send(ToServer message, Work work = Work::other);
   /// Sends to the driver: never delivered within this call.
   void bring(ToDriver message);
   /// Breaks the connection: no more messages arrive at either end, except `last_word` at the driver.
@@ -117,6 +121,11 @@ class World : public std::enable_shared_from_this<World> {
   [[nodiscard]] std::vector<FakeWatch> watches() const;
   [[nodiscard]] Tree& tree() noexcept { return tree_; }
   [[nodiscard]] WallTime wall_time() const;
+  /// When a write that arrives then is done, after all that have come before.
+  [[nodiscard]] Clock::time_point end_of_write(Clock::time_point arrives) {
+    if (options.write_time == options.write_time.zero()) return arrives;
+    return writes_end_ = std::max(writes_end_, arrives) + options.write_time;
+  }
 
  private:
   struct Session {
@@ -145,6 +154,7 @@ class World : public std::enable_shared_from_this<World> {
   asio::any_io_executor executor_;
   Clock::time_point begin_;
   WallTime wall_begin_;
+  Clock::time_point writes_end_{};
   Tree tree_;
   std::map<std::int64_t, Session> sessions_;
   std::int64_t sessions_made_ = 0;

@@ -25,6 +25,10 @@ void start_acquire_all(std::shared_ptr<LockSet> locks, Owner owner, WaitPolicy w
 /// path the write lock before the read lock. The order is the same for all clients, so owners that hold no other locks
 /// cannot wait for one another in a circle. (With Curator's, which uses the caller's order, they may.)
 ///
+/// The locks may be in several ensembles, by a Client for each. Locks on the same path in two ensembles are acquired in
+/// the order of the ensembles' servers as the connect strings name them, sorted: for these alone, write the connect
+/// strings alike in all processes. While one of the ensembles is away, an attempt fails and releases the others' locks.
+///
 /// Re-entrant by owner, as its parts are. The parts may also be used alone, and a part may be named twice. Usable as a
 /// TimedLockable: std::unique_lock.
 ///
@@ -38,7 +42,8 @@ class InterProcessMultiLock : public BlockingLock<InterProcessMultiLock> {
   InterProcessMultiLock(const ClientHandle& client, const std::vector<std::string>& paths);
   /// Takes existing locks: mutexes, and the halves of read/write locks. They may belong to several Clients. Throws
   /// boost::system::system_error: Error::bad_arguments without any lock, Error::would_deadlock if two of them would
-  /// wait for each other: the same lock by two Clients, or by two namespaces of one Client.
+  /// wait for each other: the same lock by two Clients whose connect strings have a server in common, or by two
+  /// namespaces of one Client.
   explicit InterProcessMultiLock(const std::vector<std::reference_wrapper<const InterProcessMutex>>& locks);
   InterProcessMultiLock(const InterProcessMultiLock&) = delete;
   InterProcessMultiLock& operator=(const InterProcessMultiLock&) = delete;

@@ -40,8 +40,18 @@ struct LockOptions {
   }
 };
 
+/// An ensemble that shares the names of a registry with others.
+struct RegistryEnsemble {
+  /// Decides, together with the names of the others, which locks the ensemble has: the same in all processes, and not
+  /// to be changed, unlike its servers. Not empty.
+  std::string name;
+  ClientHandle client;       ///< of this ensemble, and of no other one
+  std::uint32_t weight = 1;  ///< its share of the locks, in proportion to the others'; 1 to 1000, the same everywhere
+};
+
 namespace detail {
 class RegistryCore;
+class RegistryEnsembles;
 const ClientHandle& home_of(const RegistryCore& registry);
 void start_registry_lock(std::shared_ptr<const RegistryCore> registry, Owner owner, std::string name,
                          Isolation isolation, LockOptions options, Handler<Lease> handler);
@@ -56,13 +66,24 @@ void start_registry_participants(std::shared_ptr<const RegistryCore> registry, s
 /// may contain such text. The state of a name, in the client and at the server, exists only while it is used: while a
 /// client holds it, waits for it, or has an object of it. So there may be as many names as there are resources.
 ///
+/// The names may be spread over several ensembles; each name belongs to one of them, by choose_by_rendezvous(). All
+/// processes must be given the same ensembles, with the same names and weights: else two of them may hold one lock.
+/// docs/scaling.md has how to change the ensembles. While one of them is away, its locks fail as those of a client
+/// alone do, and the others do not notice. An operation runs, and its handler without an executor is called, by the
+/// client of the name's ensemble.
+///
 /// It is a handle, and a value: copies are equivalent. Threads: any thread may call anything but the destructor.
 class LockRegistry {
  public:
   /// Throws boost::system::system_error: LockError::invalid_lock_path.
   LockRegistry(const ClientHandle& client, std::string base);
+  /// Over several ensembles, in whatever order. Throws boost::system::system_error: LockError::invalid_lock_path,
+  /// Error::bad_arguments without any ensemble, with two of one name, or with an invalid name or weight.
+  LockRegistry(const std::vector<RegistryEnsemble>& ensembles, std::string base);
 
   [[nodiscard]] const std::string& base() const noexcept;
+  /// The name of the ensemble that has the lock; "" if the registry was made of one client.
+  [[nodiscard]] const std::string& ensemble_of(std::string_view name) const;
   /// The lock itself, for what the registry does not do. Throws boost::system::system_error:
   /// LockError::invalid_lock_path.
   [[nodiscard]] InterProcessReadWriteLock read_write_lock(std::string_view name) const;
@@ -93,7 +114,7 @@ class LockRegistry {
   template <asio::completion_token_for<void(error_code, Lease)> Token = asio::deferred_t>
   auto async_lock(Owner owner, std::string name, Isolation isolation, LockOptions options, Token&& token = {}) const {
     return detail::initiate<void(error_code, Lease), &detail::start_registry_lock>(
-        std::forward<Token>(token), core_, owner, std::move(name), isolation, options);
+        std::forward<Token>(token), core_of(name), owner, std::move(name), isolation, options);
   }
   /// As above, with the default LockOptions.
   ///
@@ -127,7 +148,7 @@ class LockRegistry {
   template <asio::completion_token_for<void(error_code, std::vector<LockParticipant>)> Token = asio::deferred_t>
   auto async_participants(std::string name, Token&& token = {}) const {
     return detail::initiate<void(error_code, std::vector<LockParticipant>), &detail::start_registry_participants>(
-        std::forward<Token>(token), core_, std::move(name));
+        std::forward<Token>(token), core_of(name), std::move(name));
   }
   /// As above, but blocks. Throws boost::system::system_error: the errors of async_participants; Error::would_deadlock
   /// where the client's own work would have to wait for this call. It has no deadline: the client's executor must be
@@ -174,7 +195,10 @@ class LockRegistry {
   }
 
  private:
-  std::shared_ptr<const detail::RegistryCore> core_;
+  /// The locks of the ensemble that has the name.
+  [[nodiscard]] std::shared_ptr<const detail::RegistryCore> core_of(std::string_view name) const;
+
+  std::shared_ptr<const detail::RegistryEnsembles> ensembles_;
 };
 
 }  // namespace zklock
