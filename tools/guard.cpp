@@ -71,7 +71,7 @@ class Guard {
   }
 
   void operator()() {
-    if (receive_lease() && receive_environment() && start()) watch();
+    if (receive_lease() && receive_environment() && is_in_time() && start()) watch();
     // The report would not arrive if this process ended before zklock while an order of zklock is still unread.
     Order unread;
     while (::recv(zklock_, &unread, sizeof unread, 0) > 0) continue;
@@ -111,6 +111,13 @@ class Guard {
     for (std::string_view left = text; !left.empty(); left.remove_prefix(left.find('\0') + 1))
       environment_.emplace_back(left.substr(0, left.find('\0')));
     return true;
+  }
+
+  /// zklock or its machine may have stood still between the grant and now.
+  bool is_in_time() {
+    if (!until_ || Clock::now() < *until_ - margin) return true;
+    report({Report::Kind::ended, status::lock_lost, Clock::now().time_since_epoch().count()});
+    return false;
   }
 
   bool start() {

@@ -2,6 +2,7 @@
 #include "guard.hpp"
 
 #include "command.hpp"
+#include "failure.hpp"
 #include "support/catch.hpp"
 
 #include <zklock/clock.hpp>
@@ -20,7 +21,6 @@ using namespace std::chrono_literals;
 TEST_CASE("a guard that hears nothing but the lease and the environment ends its command with the lease") {
   RunOptions options;
   options.path = "/orders";
-  options.kill_after = 100ms;
   options.command = {"sleep", "1000"};
   sigset_t none;
   ::sigemptyset(&none);
@@ -43,17 +43,28 @@ TEST_CASE("a guard that hears nothing but the lease and the environment ends its
   CHECK(Clock::time_point{Clock::duration{report.at}} >= until);
 }
 
-TEST_CASE("a guard without a lease starts no command") {
+TEST_CASE("a guard without a lease, or with one that is over, starts no command") {
   RunOptions options;
-  options.command = {"sleep", "1000"};
+  options.command = {"false"};  // its status, 1, would be reported
   sigset_t none;
   ::sigemptyset(&none);
   GuardProcess guard{options, none};
   const int socket = guard.take_socket();
   const timeval limit{20, 0};
   REQUIRE(::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0);
-  REQUIRE(::shutdown(socket, SHUT_WR) == 0);
   Report report;
-  CHECK(::recv(socket, &report, sizeof report, 0) == 0);  // the guard has ended
+  SECTION("the environment alone") {
+    REQUIRE(::send(socket, "A=1", 4, MSG_NOSIGNAL) == 4);
+    REQUIRE(::shutdown(socket, SHUT_WR) == 0);
+    CHECK(::recv(socket, &report, sizeof report, 0) == 0);  // the guard has ended
+  }
+  SECTION("a lease that is over") {
+    const Order keep{Order::Kind::keep, 0, false, Clock::now().time_since_epoch().count()};
+    REQUIRE(::send(socket, &keep, sizeof keep, MSG_NOSIGNAL) == sizeof keep);
+    REQUIRE(::send(socket, "A=1", 4, MSG_NOSIGNAL) == 4);
+    REQUIRE(::recv(socket, &report, sizeof report, 0) == sizeof report);
+    CHECK(report.kind == Report::Kind::ended);
+    CHECK(report.number == status::lock_lost);
+  }
   ::close(socket);
 }
