@@ -45,6 +45,8 @@ Awaitable<Result<Granted>> read_beside(std::shared_ptr<HeldLock> writer, const L
   const error_code dead = co_await prove_alive(session);
   if (writer->is_lost()) co_return make_error_code(LockError::lock_lost);
   if (dead) co_return dead;
+  if (const auto waiter = queue_node.local_waiter(); waiter && waiter->is_deleted())
+    co_return make_error_code(LockError::lock_lost);
   Granted granted{session, queue_node.node(), queue_node.local_waiter(), queue_node.late_node()};
   queue_node.detach();
   co_return std::move(granted);
