@@ -160,6 +160,39 @@ TEST_CASE_METHOD(Fixture, "blocking on the client's own thread is refused") {
   CHECK(std::get<0>(refused.get()) == Error::would_deadlock);
 }
 
+TEST_CASE(
+    "a holder that runs its client's executor enters its lock again there, and leaves it, but for the last time") {
+  asio::io_context context;
+  const auto work = asio::make_work_guard(context);
+  Client own{context.get_executor(), {.connect_string = shared_server().connect_string()}};
+  InterProcessMutex mutex{own, fresh_path()};
+  {
+    std::jthread runner{[&] { context.run(); }};
+    mutex.acquire();
+    context.stop();
+  }
+  context.restart();
+  error_code last;
+  asio::post(context, [&] {
+    mutex.acquire();
+    mutex.release();
+    try {
+      mutex.release();
+    } catch (const boost::system::system_error& refused) {
+      last = refused.code();
+    }
+    context.stop();
+  });
+  context.run();
+  CHECK(last == Error::would_deadlock);
+  CHECK(mutex.is_owned_by_current_thread());
+  context.restart();
+  std::jthread runner{[&] { context.run(); }};
+  mutex.release();
+  CHECK_FALSE(mutex.is_owned_by_current_thread());
+  context.stop();
+}
+
 TEST_CASE("bad lock paths and configurations are refused when they are given") {
   const Client client = make_client(shared_server());
   for (const std::string bad : {"", "a", "/", "/zookeeper", "/zookeeper/x", "/a//b", "/a/"}) {

@@ -63,8 +63,9 @@ bool InterProcessMutex::acquire_within(detail::WaitPolicy wait) {
 bool InterProcessMutex::release_within(Deadline deadline) {
   detail::refuse_after_fork(existing(lock_));
   const auto& client = lock_->core()->client();
-  if (!lock_->held(kind_)) fail_lock(make_error_code(LockError::not_owner), path());
-  if (client.blocking_would_deadlock()) fail_lock(make_error_code(Error::would_deadlock), path());
+  const std::uint32_t times = lock_->times(kind_);
+  if (times == 0) fail_lock(make_error_code(LockError::not_owner), path());
+  if (times == 1 && client.blocking_would_deadlock()) fail_lock(make_error_code(Error::would_deadlock), path());
   const auto last = lock_->remove(kind_);
   if (!last) return true;
   const auto outcome = detail::block_until<>(deadline, Error::timed_out, client.get_executor(), [&](auto token) {

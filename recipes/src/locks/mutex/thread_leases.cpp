@@ -25,6 +25,12 @@ std::shared_ptr<LeaseShare> ThreadLeases::held(LockKind kind) const {
   return found == entries_.end() ? nullptr : found->second.share;
 }
 
+std::uint32_t ThreadLeases::times(LockKind kind) const {
+  const std::lock_guard lock{mutex_};
+  const auto found = entries_.find({Owner::this_thread(), kind});
+  return found == entries_.end() ? 0 : found->second.times;
+}
+
 void ThreadLeases::add(LockKind kind, std::shared_ptr<LeaseShare> share) {
   const std::lock_guard lock{mutex_};
   const auto [at, is_first] = entries_.try_emplace({Owner::this_thread(), kind}, Entry{std::move(share)});

@@ -3,6 +3,7 @@
 
 #include "lock_core.hpp"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,6 +31,8 @@ class ThreadLeases {
 
   /// Null: the thread holds nothing.
   [[nodiscard]] std::shared_ptr<LeaseShare> held(LockKind kind) const;
+  /// How often it holds that; 0: it does not.
+  [[nodiscard]] std::uint32_t times(LockKind kind) const;
   /// Adds an acquire, the first one or a further one.
   void add(LockKind kind, std::shared_ptr<LeaseShare> share);
   /// Counts another acquire of what the thread holds.
