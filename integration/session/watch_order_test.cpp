@@ -25,6 +25,9 @@ class Observer {
     latest_ = 0;
     replies_ = 0;
     has_fired_ = false;
+    // A follower may not have the directory yet that the operator has made.
+    REQUIRE_FALSE(
+        std::get<0>(outcome_of_operation<>([&](auto token) { session_.async_sync("/d", std::move(token)); })));
     auto [error, read, watch] = outcome_of_operation<DataResult, Watch>(
         [&](auto token) { session_.async_get_data_and_watch("/d", std::move(token)); });
     REQUIRE_FALSE(error);

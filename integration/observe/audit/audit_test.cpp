@@ -77,7 +77,9 @@ TEST_CASE("the audit log tells of a mutex: its grant, its slow waiter, its end")
   CHECK(slow.at("zklock.holder.node") == json::value(node));
   const auto timed_out = lines.with("event.action", "lock.timed_out").all().at(0);
   CHECK(timed_out.at("event.outcome") == "failure");
-  CHECK(duration_of(timed_out) >= 600'000'000);
+  CHECK(duration_of(timed_out) >=
+        400'000'000);  // the 600 ms count from the call, the duration from its beginning on the
+                       // client's executor
   CHECK(duration_of(timed_out) < 5'000'000'000);
   const auto released = lines.with("event.action", "lock.released").all().at(0);
   CHECK(released.at("zklock.fencing_token") == token);

@@ -147,7 +147,7 @@ TEST_CASE("a persistent node of a client that starts before its server is there 
 }
 
 /// A server that was killed keeps its sessions, for their whole timeout from its start on: long enough here for the client
-/// to be back before.
+/// to be back before. The client closes its old session then, mostly after the node was replaced, now and then before.
 TEST_CASE(
     "the node of a client's old session that its server still has is replaced, and the old session's end leaves it",
     "[faults]") {
@@ -161,7 +161,6 @@ TEST_CASE(
   REQUIRE(eventually([&] { return node.state().phase == NodePhase::absent; }));  // its own clock has ended the session
   server.start();
   REQUIRE(eventually([&] { return node.is_present(); }));
-  CHECK(has_session(server, before));
   Client other = make_client(server);
   const Session session = connected_session(other);
   const auto replaced = stat_of(session, path);
