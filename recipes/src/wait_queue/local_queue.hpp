@@ -65,7 +65,7 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
   /// The server has created a node of this client at the end of the queue.
   [[nodiscard]] std::shared_ptr<LocalWaiter> enter(const Session& session, LockKind kind, std::int32_t sequence,
                                                    CreateResult node);
-  /// The same for a reader beside its owner's writer, whose number it has. It is nobody's neighbour by that.
+  /// The same for a reader beside its owner's writer, whose number it has. It is adjacent to none by that.
   [[nodiscard]] std::shared_ptr<LocalWaiter> enter_beside(const Session& session, std::int32_t sequence,
                                                           CreateResult node);
 
@@ -82,7 +82,7 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
   [[nodiscard]] bool has_left(std::string_view name) const;
 
   /// A try that fails by a node in the queue writes twice. So after a failed one the next lists the queue first, and
-  /// makes no node if another is ahead: that costs one read.
+  /// makes no node if another is ahead: that costs a sync and a read, in one flight.
   [[nodiscard]] bool has_try_failed() const noexcept { return has_try_failed_; }
   void try_failed() noexcept { has_try_failed_ = true; }
   void granted() noexcept { has_try_failed_ = false; }
