@@ -178,6 +178,8 @@ Awaitable<error_code> Keeper::wait_for_change(Session session, NodeLook look) {
 
 /// The node is the client's own: waits until it is deleted, and writes the data when they have changed.
 Awaitable<error_code> Keeper::stay(Session session, NodeLook look) {
+  // A write whose reply was lost was for an earlier version: it has been carried out, or never will be.
+  if (look.stat->czxid == czxid_ && look.stat->version > version_) write_is_ambiguous_ = false;
   czxid_ = look.stat->czxid;
   version_ = look.stat->version;
   if (look.data) {

@@ -31,7 +31,7 @@ NodeStateStream NodeStates::subscribe(const ClientHandle& client) {
 
 void NodeStates::publish(const NodeState& state) {
   const std::lock_guard lock{mutex_};
-  if (state_ == state) return;
+  if (state_ == state || state_.phase == NodePhase::ended) return;
   state_ = state;
   subscribers_.push(state);
   if (state.phase == NodePhase::ended) subscribers_.end(make_error_code(Error::closing));

@@ -256,6 +256,23 @@ TEST_CASE("a change of data ends with the refusal of the node that was to have t
   });
 }
 
+TEST_CASE("a kept node that has ended stays so when it is closed, and a wait for it ends") {
+  play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
+    CreateOptions with_parents;
+    with_parents.creating_parents();
+    co_await simulation.client("operator", test::patient).async_create(path, "theirs", with_parents);
+    PersistentNodeOptions options;
+    options.conflict = NodeConflict::fail;
+    test::Kept kept{simulation, "a", path, "mine", options};
+    co_await until([&] { return kept.node().state().phase == NodePhase::ended; });
+    co_await kept.close();
+    CHECK(kept.node().state().phase == NodePhase::ended);
+    CHECK(kept.node().state().error == Error::name_taken);
+    const auto [error] = co_await kept.node().async_wait_present(10s, asio::as_tuple(asio::deferred));
+    CHECK((error && error != Error::timed_out));
+  });
+}
+
 TEST_CASE("data that another client has written into a node of no session stay over sessions, until the next change") {
   play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
     const Client& operating = simulation.client("operator", test::patient);
@@ -269,6 +286,21 @@ TEST_CASE("data that another client has written into a node of no session stay o
     const auto session = [&simulation] { return simulation.client("a").session().id(); };
     std::int64_t lost = session();
     simulation.ensemble().set_data(path, "theirs");
+    simulation.ensemble().expire(lost);
+    co_await until([&] { return session() != lost && kept.node().is_present(); });
+    co_await test::pause(1s);
+    CHECK(test::find_node(simulation, path)->data == "theirs");
+
+    // So they do if the reply to a write was lost once, since that write was seen to be done.
+    simulation.ensemble().on_call([is_cut = false](const FakeCall& call) mutable {
+      const bool cuts = call.operation == "set_data" && call.applied && !std::exchange(is_cut, true);
+      return cuts ? FakeFault::cut : FakeFault::none;
+    });
+    co_await kept.set("mine again");
+    simulation.ensemble().on_call(nullptr);
+    lost = session();
+    simulation.ensemble().set_data(path, "theirs");
+    co_await test::pause(1s);
     simulation.ensemble().expire(lost);
     co_await until([&] { return session() != lost && kept.node().is_present(); });
     co_await test::pause(1s);
