@@ -40,6 +40,8 @@ struct Fixture {
       {{.name = "north", .client = north}, {.name = "south", .client = in_south}, {.name = "west", .client = west}},
       base};
 
+  Fixture() { REQUIRE(in_south.wait_connected(20s)); }
+
   /// A name of that ensemble; another one for each number.
   [[nodiscard]] std::string name_in(const std::string& ensemble, int number) const {
     for (int i = 0; i < 1'000; ++i) {
