@@ -30,7 +30,9 @@ std::optional<Interval> find_overdue(const Evidence& evidence, int process, cons
                                      const State& state, Interval when) {
   const auto next_of = [&](auto moment) { return std::next(moment) == truth.end() ? when.end : std::next(moment)->at; };
   std::int64_t right_at = when.begin;  // for the last time
-  for (auto each = truth.begin(); each != truth.end() && each->at < when.end; ++each) {
+  auto each = std::ranges::upper_bound(truth, when.begin, {}, &Moment<State>::at);
+  if (each != truth.begin()) --each;
+  for (; each != truth.end() && each->at < when.end; ++each) {
     const std::int64_t end = std::min(next_of(each), when.end);
     if (each->state == state)
       right_at = std::max(right_at, end);
