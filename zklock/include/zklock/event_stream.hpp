@@ -49,8 +49,8 @@ void start_next_event(std::shared_ptr<EventSource<Event>> source, Handler<Event>
 }  // namespace detail
 
 /// A stream of events, in their order, read at the subscriber's own pace. The events that a slow subscriber has not
-/// read yet are merged, key by key, as the maker of the stream describes: what the events add up to is always right,
-/// and how it came about may be missing. The stream ends with Error::closing. It may outlive the object that made it.
+/// read yet are merged, key by key, or the oldest are dropped, as the maker of the stream describes: how the last state
+/// came about may be missing, never that state. The stream ends with Error::closing. It may outlive the object that made it.
 ///
 /// Threads: one at a time; any thread.
 template <class Event>
