@@ -7,7 +7,10 @@
 #include <zklock/recipes/locks/inter_process_mutex.hpp>
 #include <zklock/testing/test_server.hpp>
 
+#include <boost/system/system_error.hpp>
+
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace zklock::test {
@@ -16,6 +19,17 @@ inline constexpr std::chrono::milliseconds session_timeout{6'000};
 
 /// One server for all tests of this process that do not harm it.
 testing::TestServer& shared_server();
+
+/// The error that a call throws; success if none.
+template <class Call>
+error_code thrown_by(Call&& call) {
+  try {
+    std::forward<Call>(call)();
+  } catch (const boost::system::system_error& error) {
+    return error.code();
+  }
+  return {};
+}
 
 /// A path that no other test uses.
 std::string fresh_path();

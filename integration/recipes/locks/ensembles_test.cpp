@@ -57,17 +57,6 @@ struct Fixture {
   }
 };
 
-/// The error that a call throws; success if none.
-template <class Call>
-error_code error_of(Call call) {
-  try {
-    call();
-  } catch (const boost::system::system_error& error) {
-    return error.code();
-  }
-  return {};
-}
-
 }  // namespace
 
 TEST_CASE_METHOD(Fixture, "each name of a registry is in one ensemble, for all processes") {
@@ -114,14 +103,14 @@ TEST_CASE_METHOD(Fixture, "a registry refuses ensembles without a name, of one n
                                    Ensembles{{.name = "a", .client = north}, {.name = "a", .client = west}},
                                    Ensembles{{.name = "a", .client = north, .weight = 0}},
                                    Ensembles{{.name = "a", .client = north, .weight = 1'001}}})
-    CHECK(error_of([&] { LockRegistry{refused, base}; }) == Error::bad_arguments);
-  CHECK(error_of([&] {
+    CHECK(thrown_by([&] { LockRegistry{refused, base}; }) == Error::bad_arguments);
+  CHECK(thrown_by([&] {
           LockRegistry{Ensembles{{.name = "a", .client = north}}, "relative"};
         }) == LockError::invalid_lock_path);
   CHECK(LockRegistry{north, base}.ensemble_of("x").empty());
   CHECK(LockRegistry{Ensembles{{.name = "a", .client = north, .weight = 1'000}}, base}.ensemble_of("x") == "a");
   const LockRegistry moved{std::move(registry)};
-  CHECK(error_of([&] { static_cast<void>(registry.ensemble_of("x")); }) ==  // NOLINT(bugprone-use-after-move)
+  CHECK(thrown_by([&] { static_cast<void>(registry.ensemble_of("x")); }) ==  // NOLINT(bugprone-use-after-move)
         Error::invalid_state);
 }
 
@@ -145,7 +134,7 @@ TEST_CASE_METHOD(Fixture, "while one ensemble is away only its locks fail, and t
 
   // A multi-lock that needs one of its locks gives the others back.
   InterProcessMultiLock all = lock_of_all(2);
-  CHECK(error_of([&] { all.acquire(); }) == Error::not_connected);
+  CHECK(thrown_by([&] { all.acquire(); }) == Error::not_connected);
   for (const std::string each : {"north", "west"})
     CHECK(registry.try_lock(name_in(each, 2), Isolation::write, 10s).has_value());
 

@@ -40,17 +40,6 @@ std::tuple<error_code, Lease> lock(const LockRegistry& registry, Args... args) {
   return outcome_of_operation<Lease>([&](auto token) { registry.async_lock(args..., std::move(token)); });
 }
 
-/// The error that a blocking call throws; success if none.
-template <class Call>
-error_code error_of(Call call) {
-  try {
-    call();
-  } catch (const boost::system::system_error& error) {
-    return error.code();
-  }
-  return {};
-}
-
 }  // namespace
 
 TEST_CASE_METHOD(Fixture, "a registry's readers share a resource, its writers have it alone") {
@@ -104,7 +93,7 @@ TEST_CASE_METHOD(Fixture, "a pool's thread that serves one request after another
   CHECK_FALSE(registry.try_lock("a", Isolation::write));
   CHECK_FALSE(registry.try_lock("a", Isolation::read));
   CHECK_FALSE(registry.try_lock("a", Isolation::read, {.wait = 10ms, .tries = 3, .interval = 1ms}));
-  CHECK(error_of([&] { static_cast<void>(registry.lock("a", Isolation::read, once)); }) == Error::timed_out);
+  CHECK(thrown_by([&] { static_cast<void>(registry.lock("a", Isolation::read, once)); }) == Error::timed_out);
   CHECK(first->count() == 1);
   std::thread{[&] { first.reset(); }}.join();
   CHECK(registry.lock("a", Isolation::write, {.wait = 5s}).is_held());
@@ -122,10 +111,10 @@ TEST_CASE_METHOD(Fixture, "a registry's blocking calls re-enter for a given owne
     CHECK_FALSE(registry.try_lock(Owner::this_thread(), "a", Isolation::read));
   }}.join();
   writer = Lease{};
-  CHECK(error_of([&] { static_cast<void>(registry.lock(owner, "a", Isolation::write)); }) == Error::would_deadlock);
+  CHECK(thrown_by([&] { static_cast<void>(registry.lock(owner, "a", Isolation::write)); }) == Error::would_deadlock);
   Pending<> refused;
   asio::post(client.get_executor(), [&, done = refused.handler()]() mutable {
-    done(error_of([&] { static_cast<void>(registry.try_lock("b", Isolation::write)); }));
+    done(thrown_by([&] { static_cast<void>(registry.try_lock("b", Isolation::write)); }));
   });
   CHECK(std::get<0>(refused.get()) == Error::would_deadlock);
 }
@@ -194,8 +183,8 @@ TEST_CASE_METHOD(Fixture, "a registry refuses names that are not one component o
         std::string{"a\nb"}, with_nul, std::string{"\xff"}, std::string(1'000, 'a')}) {
     INFO(name);
     CHECK(std::get<0>(lock(registry, name, Isolation::write)) == LockError::invalid_lock_path);
-    CHECK(error_of([&] { static_cast<void>(registry.lock(name, Isolation::read)); }) == LockError::invalid_lock_path);
-    CHECK(error_of([&] { static_cast<void>(registry.read_write_lock(name)); }) == LockError::invalid_lock_path);
+    CHECK(thrown_by([&] { static_cast<void>(registry.lock(name, Isolation::read)); }) == LockError::invalid_lock_path);
+    CHECK(thrown_by([&] { static_cast<void>(registry.read_write_lock(name)); }) == LockError::invalid_lock_path);
     CHECK(std::get<0>(outcome_of_operation<std::vector<LockParticipant>>([&](auto token) {
             registry.async_participants(name, std::move(token));
           })) == LockError::invalid_lock_path);
@@ -203,8 +192,8 @@ TEST_CASE_METHOD(Fixture, "a registry refuses names that are not one component o
   for (const LockOptions& options : {LockOptions{.tries = 0}, LockOptions{.tries = -1}, LockOptions{.interval = 0ms},
                                      LockOptions{.interval = 2s, .max_interval = 1s}})
     CHECK(std::get<0>(lock(registry, "a", Isolation::write, options)) == Error::invalid_retry_policy);
-  CHECK(error_of([&] { LockRegistry{client, "/"}; }) == LockError::invalid_lock_path);
-  CHECK(error_of([&] { LockRegistry{client, "relative"}; }) == LockError::invalid_lock_path);
+  CHECK(thrown_by([&] { LockRegistry{client, "/"}; }) == LockError::invalid_lock_path);
+  CHECK(thrown_by([&] { LockRegistry{client, "relative"}; }) == LockError::invalid_lock_path);
   CHECK(server.monitor("zk_packets_received") <= packets + 4);  // pings, and the test's own read of the counter
   for (const std::string name : {"sku 42", "größe", "a:b", "...", "%2F"})
     CHECK_FALSE(std::get<0>(lock(registry, name, Isolation::write, LockOptions{.wait = 5s})));
@@ -216,7 +205,7 @@ TEST_CASE_METHOD(Fixture, "a registry reports at once an error that no further t
   CHECK(std::get<0>(lock(registry, "a", Isolation::write, patient)) == Error::closed);
   LockRegistry moved{std::move(registry)};
   CHECK(registry.base().empty());  // NOLINT(bugprone-use-after-move)
-  CHECK(error_of([&] { static_cast<void>(registry.lock("a", Isolation::write)); }) == Error::invalid_state);
+  CHECK(thrown_by([&] { static_cast<void>(registry.lock("a", Isolation::write)); }) == Error::invalid_state);
 }
 
 TEST_CASE("a registry keeps nothing of ten thousand unused names") {
@@ -267,7 +256,7 @@ TEST_CASE_METHOD(Fixture, "a registry takes a bare duration for how long to wait
   CHECK(std::get<0>(lock(registry, "sku-1", Isolation::write, 0s)) == Error::timed_out);
   CHECK(std::get<0>(lock(registry, Owner::make(), "sku-1", Isolation::read, 20ms)) == Error::timed_out);
   CHECK_FALSE(registry.try_lock("sku-1", Isolation::read, 20ms));
-  CHECK(error_of([&] { static_cast<void>(registry.lock("sku-1", Isolation::read, 20ms)); }) == Error::timed_out);
+  CHECK(thrown_by([&] { static_cast<void>(registry.lock("sku-1", Isolation::read, 20ms)); }) == Error::timed_out);
   CHECK(LockOptions::of(1ns).wait == 1ms);
   CHECK(LockOptions::of(std::chrono::hours::max()).wait == std::chrono::milliseconds::max());
   CHECK(eventually([&] { return queue_length("sku-1") == 1; }));  // a try that was cut short dequeues in the background
@@ -290,9 +279,9 @@ TEST_CASE_METHOD(Fixture, "a blocking call lists the holder and the waiters of a
   }
   REQUIRE(both.write_lock().participants().size() == 1);
   CHECK(both.write_lock().participants()[0].fencing_token == holder.fencing_token());
-  CHECK(error_of([&] { static_cast<void>(registry.participants("a/b")); }) == LockError::invalid_lock_path);
+  CHECK(thrown_by([&] { static_cast<void>(registry.participants("a/b")); }) == LockError::invalid_lock_path);
   Pending<error_code> inside;
   asio::post(client.get_executor(),
-             [&, told = inside.handler()] { told({}, error_of([&] { static_cast<void>(both.participants()); })); });
+             [&, told = inside.handler()] { told({}, thrown_by([&] { static_cast<void>(both.participants()); })); });
   CHECK(std::get<1>(inside.get()) == Error::would_deadlock);
 }

@@ -48,16 +48,6 @@ error_code try_acquire(const InterProcessMutex& lock) {
   return std::get<0>(outcome_of_operation<Lease>([&](auto token) { lock.async_acquire(0s, std::move(token)); }));
 }
 
-template <class Call>
-error_code error_of(Call call) {
-  try {
-    call();
-  } catch (const boost::system::system_error& error) {
-    return error.code();
-  }
-  return {};
-}
-
 }  // namespace
 
 TEST_CASE_METHOD(Fixture, "one client has a mutex or a read/write lock on a path, and asking for both is refused") {
@@ -68,13 +58,13 @@ TEST_CASE_METHOD(Fixture, "one client has a mutex or a read/write lock on a path
     CHECK(try_acquire(both.read_lock()) == LockError::mixed_lock_kinds);
     CHECK(try_acquire(both.write_lock()) == LockError::mixed_lock_kinds);
     CHECK(try_acquire(InterProcessReadWriteLock{part, path_in_part}.read_lock()) == LockError::mixed_lock_kinds);
-    CHECK(error_of([&] { static_cast<void>(both.write_lock().acquire(1s)); }) == LockError::mixed_lock_kinds);
+    CHECK(thrown_by([&] { static_cast<void>(both.write_lock().acquire(1s)); }) == LockError::mixed_lock_kinds);
     CHECK(try_acquire(mutex) == Error::timed_out);
     CHECK(both.participants().empty());  // a listing is no use of a lock
   }
   // Once the mutex is released, objects that were refused work as new ones do.
   CHECK(try_acquire(both.write_lock()) == error_code{});
-  CHECK(error_of([&] { CHECK(both.write_lock().acquire(1s)); }) == error_code{});
+  CHECK(thrown_by([&] { CHECK(both.write_lock().acquire(1s)); }) == error_code{});
   CHECK(try_acquire(InterProcessMutex{client, path}) == LockError::mixed_lock_kinds);
 }
 
@@ -119,13 +109,13 @@ TEST_CASE_METHOD(Fixture, "a path is free for the other kind of lock as soon as 
   for (int i = 0; i < 10; ++i) {
     InterProcessMutex mutex{client, path};
     InterProcessReadWriteLock both{client, path};
-    CHECK(error_of([&] { by_guard(InterProcessMutex{client, path}); }) == error_code{});
-    CHECK(error_of([&] { by_guard(both); }) == error_code{});
-    CHECK(error_of([&] { by_guard(mutex); }) == error_code{});
-    CHECK(error_of([&] { by_lease(both.read_lock()); }) == error_code{});
-    CHECK(error_of([&] { by_lease(mutex); }) == error_code{});
-    CHECK(error_of([&] { for_sure(both.write_lock()); }) == error_code{});
-    CHECK(error_of([&] { for_sure(mutex); }) == error_code{});
+    CHECK(thrown_by([&] { by_guard(InterProcessMutex{client, path}); }) == error_code{});
+    CHECK(thrown_by([&] { by_guard(both); }) == error_code{});
+    CHECK(thrown_by([&] { by_guard(mutex); }) == error_code{});
+    CHECK(thrown_by([&] { by_lease(both.read_lock()); }) == error_code{});
+    CHECK(thrown_by([&] { by_lease(mutex); }) == error_code{});
+    CHECK(thrown_by([&] { for_sure(both.write_lock()); }) == error_code{});
+    CHECK(thrown_by([&] { for_sure(mutex); }) == error_code{});
   }
   CHECK(warnings().empty());  // each node is deleted before the next one is made
 }

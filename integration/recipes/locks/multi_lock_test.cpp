@@ -48,17 +48,6 @@ error_code release(AnyLease& lease) {
   return std::get<0>(outcome_of_operation<>([&](auto token) { lease.async_release(std::move(token)); }));
 }
 
-/// The error that a blocking call throws; success if none.
-template <class Call>
-error_code error_of(Call call) {
-  try {
-    call();
-  } catch (const boost::system::system_error& error) {
-    return error.code();
-  }
-  return {};
-}
-
 }  // namespace
 
 TEST_CASE_METHOD(Fixture, "a multi-lock holds all of its locks, and releases all of them") {
@@ -104,8 +93,8 @@ TEST_CASE_METHOD(Fixture, "a multi-lock is a lock of the standard library, and r
   CHECK(left_mutex.is_owned_by_current_thread());
   CHECK_FALSE(both.is_acquired_in_this_process());  // not both parts
   left_mutex.release();
-  CHECK(error_of([&] { both.release(); }) == LockError::not_owner);
-  CHECK(error_of([&] { both.unlock(); }) == LockError::not_owner);
+  CHECK(thrown_by([&] { both.release(); }) == LockError::not_owner);
+  CHECK(thrown_by([&] { both.unlock(); }) == LockError::not_owner);
   CHECK(nothing_left());
 }
 
@@ -143,18 +132,18 @@ TEST_CASE_METHOD(Fixture, "a multi-lock of which one release fails releases the 
     both.acquire();
     const std::string lost = GENERATE(true, false) ? left : right;
     delete_node(lost + "/" + children_of(session, lost).front());
-    CHECK(error_of([&] { both.release(); }) == LockError::lock_lost);
+    CHECK(thrown_by([&] { both.release(); }) == LockError::lock_lost);
   }
   SECTION("blocking, and both fail: the first error is given, that of the lock acquired last") {
     both.acquire();
     right_mutex.release();
     delete_node(left + "/" + children_of(session, left).front());
-    CHECK(error_of([&] { both.release(); }) == LockError::not_owner);
+    CHECK(thrown_by([&] { both.release(); }) == LockError::not_owner);
   }
   SECTION("in the background") {
     both.acquire();
     right_mutex.release();
-    CHECK(error_of([&] { both.unlock(); }) == LockError::not_owner);
+    CHECK(thrown_by([&] { both.unlock(); }) == LockError::not_owner);
   }
   CHECK_FALSE(left_mutex.is_acquired_in_this_process());
   CHECK_FALSE(right_mutex.is_acquired_in_this_process());
@@ -170,12 +159,12 @@ TEST_CASE_METHOD(Fixture,
     CHECK(lease.leases().empty());
   }
   SECTION("blocking") {
-    CHECK(error_of([&] { some.acquire(); }) == Error::no_children_for_ephemerals);
+    CHECK(thrown_by([&] { some.acquire(); }) == Error::no_children_for_ephemerals);
     CHECK_FALSE(left_mutex.is_owned_by_current_thread());
   }
   SECTION("blocking, and the thread has one of the others already") {
     left_mutex.acquire();
-    CHECK(error_of([&] { some.acquire(); }) == Error::no_children_for_ephemerals);
+    CHECK(thrown_by([&] { some.acquire(); }) == Error::no_children_for_ephemerals);
     CHECK(left_mutex.is_owned_by_current_thread());
     left_mutex.release();
     CHECK_FALSE(left_mutex.is_owned_by_current_thread());
@@ -355,28 +344,28 @@ TEST_CASE_METHOD(Fixture, "an invalid multi-lock is refused") {
   const Client knows_more{{.connect_string = server.connect_string() + ",127.0.0.1:1"}};
   const InterProcessMutex by_two_servers{knows_more, left};
   const InterProcessMutex by_namespace{client.using_namespace(left.substr(1, left.rfind('/') - 1)), "/left"};
-  CHECK(error_of([&] { InterProcessMultiLock{client, std::vector<std::string>{}}; }) == Error::bad_arguments);
-  CHECK(error_of([] { InterProcessMultiLock{Locks{}}; }) == Error::bad_arguments);
-  CHECK(error_of([&] { InterProcessMultiLock{client, {left, "relative"}}; }) == LockError::invalid_lock_path);
+  CHECK(thrown_by([&] { InterProcessMultiLock{client, std::vector<std::string>{}}; }) == Error::bad_arguments);
+  CHECK(thrown_by([] { InterProcessMultiLock{Locks{}}; }) == Error::bad_arguments);
+  CHECK(thrown_by([&] { InterProcessMultiLock{client, {left, "relative"}}; }) == LockError::invalid_lock_path);
   // Each lock would wait for the other for ever.
-  CHECK(error_of([&] { InterProcessMultiLock{{left_mutex, theirs}}; }) == Error::would_deadlock);
-  CHECK(error_of([&] { InterProcessMultiLock{{left_mutex, by_two_servers}}; }) == Error::would_deadlock);
-  CHECK(error_of([&] { InterProcessMultiLock{{left_mutex, by_namespace}}; }) == Error::would_deadlock);
+  CHECK(thrown_by([&] { InterProcessMultiLock{{left_mutex, theirs}}; }) == Error::would_deadlock);
+  CHECK(thrown_by([&] { InterProcessMultiLock{{left_mutex, by_two_servers}}; }) == Error::would_deadlock);
+  CHECK(thrown_by([&] { InterProcessMultiLock{{left_mutex, by_namespace}}; }) == Error::would_deadlock);
   const InterProcessReadWriteLock here{client, right + "-read"};
   const InterProcessReadWriteLock there{other, right + "-read"};
   const Client third = make_client(server);
   const InterProcessMutex mutex_there{third, right + "-read"};
-  CHECK(error_of([&] { InterProcessMultiLock{{here.read_lock(), there.write_lock()}}; }) == Error::would_deadlock);
-  CHECK_FALSE(error_of([&] { InterProcessMultiLock{{here.read_lock(), there.read_lock()}}; }));
-  CHECK_FALSE(error_of([&] {
+  CHECK(thrown_by([&] { InterProcessMultiLock{{here.read_lock(), there.write_lock()}}; }) == Error::would_deadlock);
+  CHECK_FALSE(thrown_by([&] { InterProcessMultiLock{{here.read_lock(), there.read_lock()}}; }));
+  CHECK_FALSE(thrown_by([&] {
     InterProcessMultiLock{{here.write_lock(), mutex_there}};
   }));  // mutexes have a wait queue of their own
 
   InterProcessMultiLock moved{std::move(both)};
-  CHECK(error_of([&] { both.acquire(); }) == Error::invalid_state);  // NOLINT(bugprone-use-after-move)
+  CHECK(thrown_by([&] { both.acquire(); }) == Error::invalid_state);  // NOLINT(bugprone-use-after-move)
   CHECK_FALSE(both.is_acquired_in_this_process());
   Pending<> refused;
   asio::post(client.get_executor(),
-             [&, done = refused.handler()]() mutable { done(error_of([&] { moved.acquire(); })); });
+             [&, done = refused.handler()]() mutable { done(thrown_by([&] { moved.acquire(); })); });
   CHECK(std::get<0>(refused.get()) == Error::would_deadlock);
 }

@@ -27,17 +27,6 @@ struct Fixture : LockFixture {
   }
 };
 
-/// The error that `call` throws; success if none.
-template <class Call>
-error_code thrown_by(Call&& call) {
-  try {
-    std::forward<Call>(call)();
-  } catch (const boost::system::system_error& error) {
-    return error.code();
-  }
-  return {};
-}
-
 }  // namespace
 
 TEST_CASE_METHOD(Fixture, "a semaphore mutex is a lock of the standard library, with one holder at a time") {
