@@ -7,9 +7,10 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
-#include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -27,18 +28,30 @@ class Source : public WebHandler {
   std::unique_ptr<EventSource> open_stream(const WebRequest&, WebReply&) override {
     return std::make_unique<Events>(*this);
   }
-  [[nodiscard]] int streams() const noexcept { return streams_; }
+  /// Waits until there are so many streams.
+  [[nodiscard]] bool comes_to_have(int streams) {
+    std::unique_lock lock{mutex_};
+    return changed_.wait_for(lock, 20s, [&] { return streams_ == streams; });
+  }
 
  private:
   struct Events : EventSource {
-    explicit Events(Source& of) : source{of} { ++source.streams_; }
-    ~Events() override { --source.streams_; }
+    explicit Events(Source& of) : source{of} { source.add(1); }
+    ~Events() override { source.add(-1); }
     std::string next() override { return source.next_(); }
     Source& source;
   };
 
+  void add(int streams) {
+    const std::lock_guard lock{mutex_};
+    streams_ += streams;
+    changed_.notify_all();
+  }
+
   std::function<std::string()> next_;
-  std::atomic<int> streams_{0};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int streams_ = 0;
 };
 
 class Served {
@@ -61,12 +74,7 @@ class Served {
     connection->say("GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
     return connection;
   }
-  [[nodiscard]] bool comes_to_have(int streams) const {
-    const auto deadline = std::chrono::steady_clock::now() + 20s;
-    while (source_->streams() != streams && std::chrono::steady_clock::now() < deadline)
-      std::this_thread::sleep_for(1ms);
-    return source_->streams() == streams;
-  }
+  [[nodiscard]] bool comes_to_have(int streams) const { return source_->comes_to_have(streams); }
 
  private:
   boost::asio::io_context context_{1};
