@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 #include "support/frame_proxy.hpp"
 #include "support/lock_fixture.hpp"
+#include "support/operations.hpp"
 
 #include <zklock/transaction.hpp>
 
@@ -25,7 +26,10 @@ struct Replaced : Fixture {
 
   /// If the directory is watched, the number of the next node would tell its place.
   void hold(bool watched) {
-    for (int i = 0; watched && i < 2; ++i) REQUIRE(acquire(theirs).is_held());
+    if (watched) {  // by a directory that is no container: the server could delete it between these locks
+      REQUIRE_FALSE(create(client, path, "", CreateOptions{CreateMode::persistent}.creating_parent_containers()));
+      for (int i = 0; i < 2; ++i) REQUIRE(acquire(theirs).is_held());
+    }
     holder = acquire(theirs);
     REQUIRE_FALSE(sync(other.session()));
     REQUIRE(server.monitor("zk_watch_count") == (watched ? 1 : 0));
