@@ -51,7 +51,7 @@ std::int64_t count_at(Cluster& cluster, std::size_t server, const char* what) {
     } catch (const std::runtime_error&) {
       if (--tries_left == 0) throw;
       cluster.server(server).start();
-      cluster.wait_quorum();
+      cluster.wait_serving();
     }
   }
 }
@@ -90,6 +90,7 @@ class Campaign {
     }
     nemesis.stop();
     if (!nemesis.failure().empty()) throw std::runtime_error{nemesis.failure()};
+    cluster_.wait_serving();
     log_.write({.event = Event::healed, .reason = "all"});
     fleet_->replace_dead(log_);
     fleet_->drain();

@@ -1,5 +1,10 @@
 #include "cluster.hpp"
 
+#include <zklock/client.hpp>
+
+#include <cstdio>
+#include <stdexcept>
+
 namespace zklock::chaos {
 namespace {
 
@@ -47,8 +52,20 @@ std::string Cluster::connect_string() const {
   return ensemble_ ? ensemble_->connect_string() : single_->connect_string();
 }
 
-void Cluster::wait_quorum() const {
-  if (ensemble_) ensemble_->wait_quorum();
+void Cluster::wait_serving() {
+  for (int tries_left = 3;; --tries_left) {
+    if (ensemble_) ensemble_->wait_quorum();
+    if (carries_out_writes()) return;
+    if (tries_left == 0) throw std::runtime_error{"the servers carry out no write"};
+    std::puts("the servers carry out no write: the leader is started again");
+    server(leader()).kill();
+    server(leader()).start();
+  }
+}
+
+/// A session is made by a write.
+bool Cluster::carries_out_writes() const {
+  return Client{{.connect_string = connect_string()}}.wait_connected(10s);
 }
 
 void Cluster::end_session(std::int64_t id, std::string_view password) {

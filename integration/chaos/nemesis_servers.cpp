@@ -36,7 +36,7 @@ void Nemesis::kill_servers(Dice& dice) {
       },
       [&] {
         for (const std::size_t each : victims) cluster_.server(each).start();
-        cluster_.wait_quorum();
+        cluster_.wait_serving();
       });
 }
 
@@ -49,7 +49,7 @@ void Nemesis::pause_server(Dice& dice) {
       [&] { cluster_.server(victim).pause(); },
       [&] {
         cluster_.server(victim).resume();
-        cluster_.wait_quorum();
+        cluster_.wait_serving();
       });
 }
 
@@ -61,7 +61,7 @@ void Nemesis::cut_off_server(Dice& dice) {
       [&] { cluster_.cut_off(victim); },
       [&] {
         cluster_.rejoin(victim);
-        cluster_.wait_quorum();
+        cluster_.wait_serving();
       });
 }
 

@@ -57,7 +57,7 @@ class User {
     Share share;
     std::int64_t token;
     std::int64_t operation;
-    std::function<bool()> is_lost;
+    std::function<bool()> is_lost;                                   // empty: only the release tells
     std::function<Clock::time_point()> valid_until;                  // empty: not supported
     std::function<error_code()> mark;                                // empty: not supported
     std::function<void(std::function<void(error_code)>)> wait_lost;  // empty: not supported

@@ -67,7 +67,7 @@ void User::stay(const std::vector<Held>& all) {
     while (Clock::now() < end && !told->ready(5ms) && !workplace_.closing_time) note_trust(first);
   }
   for (const Held& held : all)
-    if (held.is_lost()) note_lost(held);
+    if (held.is_lost && held.is_lost()) note_lost(held);
 }
 
 void User::note_lost(const Held& held) {
