@@ -97,6 +97,7 @@ void CacheCore::name_child(const std::string& path) {
 }
 
 /// A child that was dropped, since there was none when it was read, may be there again: so all names are followed.
+/// Where the node is a new one, so are its children; but some may have been read since, and they stay.
 void CacheCore::on_children(const std::string& path, ChildrenResult children) {
   const std::lock_guard lock{mutex_};
   const auto node = nodes_.find(path);
@@ -105,7 +106,13 @@ void CacheCore::on_children(const std::string& path, ChildrenResult children) {
   Listing listing{std::move(children.names), children.stat};
   const ListChange change = accept(node->second.children, listing);
   if (change.node.went_back) return begin_anew();
-  for (const std::string& name : change.removed) remove_with_all_below(join_path(path, name));
+  const auto is_read_since = [&](const std::string& name) {
+    const auto child = nodes_.find(join_path(path, name));
+    return std::ranges::binary_search(change.added, name) && child != nodes_.end() && child->second.data &&
+           child->second.data->stat.czxid > listing.stat.czxid;
+  };
+  for (const std::string& name : change.removed)
+    if (!is_read_since(name)) remove_with_all_below(join_path(path, name));
   for (const std::string& name : listing.names) name_child(join_path(path, name));
   node->second.children = std::move(listing);
 }

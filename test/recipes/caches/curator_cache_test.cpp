@@ -190,6 +190,28 @@ TEST_CASE_METHOD(Fixture, "a cache sees nodes that were deleted and created agai
   CHECK(is_right(made));
 }
 
+TEST_CASE_METHOD(Fixture, "a new node that a cache has read is not told to be gone because its parent is new, too") {
+  const CuratorCache made = cache();
+  CacheEvents events = made.events();
+  read(events);
+  disconnect();
+  remove(path + "/a/x");
+  remove(path + "/a");
+  create(path + "/a", "1");
+  create(path + "/a/x", "3");
+  create(path + "/a/y", "4");
+  ensemble.set_latency(5ms);
+  ensemble.accept_connections();
+  Texts told;
+  while (made.freshness().state != State::live) {
+    run(1ms);
+    for (const std::string& text : read(events))
+      if (text.ends_with("x")) told.push_back(text);
+  }
+  CHECK(told == Texts{"changed /app/a/x"});
+  CHECK(is_right(made));
+}
+
 TEST_CASE_METHOD(Fixture, "a new session makes a cache read all again, and tells what has changed") {
   create(path + "/b/e", "", CreateMode::ephemeral);
   const CuratorCache made = cache();
