@@ -255,14 +255,18 @@ std::shared_ptr<Keeper::Alarm> Keeper::arm(Watch& watch) {
   return alarm;
 }
 
+/// New data do not wait for the failures of others.
 Awaitable<void> Keeper::back_off(Session session, int failures) {
   constexpr ExponentialBackoffRetry policy{100ms, std::numeric_limits<int>::max(), 10s};
   FailedTry failed;
   failed.retry = failures;
   failed.random = random_bits();
   const auto until = *after(policy.wait_before(failed).value_or(policy.max_wait));
-  const std::uint64_t number = wish().number;
-  while (!is_over(session) && Clock::now() < until && wish().number == number) co_await changed(until);
+  const auto has_new_data = [this] {
+    const std::uint64_t number = wish().number;
+    return number != tried_ && number != written_;
+  };
+  while (!is_over(session) && Clock::now() < until && !has_new_data()) co_await changed(until);
 }
 
 }  // namespace zklock::detail

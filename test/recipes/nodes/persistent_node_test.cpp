@@ -311,3 +311,23 @@ TEST_CASE("data that another client has written into a node of no session stay o
     co_await kept.close();
   });
 }
+
+TEST_CASE("new data do not wait because those before them were refused") {
+  play({.latency = 5ms}, [](Simulation& simulation) -> asio::awaitable<void> {
+    NodeOptions closed;
+    closed.acl = read_acl();
+    co_await simulation.client("operator", test::patient).async_create("/closed", "", closed);
+    test::Kept kept{simulation, "a", "/closed/a", "data"};
+    co_await until([&] { return kept.node().state().phase == NodePhase::failing; });
+    for (int i = 0; i < 3; ++i) {
+      co_await test::pause(1min);  // the tries are rare by now
+      kept.node().async_set_data("next", [](error_code) {});
+      co_await test::pause(2ms);  // they are on their way
+      const Clock::time_point began = Clock::now();
+      const auto [error] = co_await kept.node().async_set_data("last", asio::as_tuple(asio::deferred));
+      CHECK(error == Error::no_auth);
+      CHECK(Clock::now() - began < 100ms);
+    }
+    co_await kept.close();
+  });
+}
