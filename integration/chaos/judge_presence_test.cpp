@@ -102,6 +102,24 @@ TEST_CASE("I18: a node that stays when it was closed") {
   CHECK(count(story) == 0);
 }
 
+TEST_CASE("I18: a node that comes late is excused as long as its client looks for it") {
+  FollowStory story = keeps_a_node();
+  story.by_request(7);  // its last one deletes the node
+  story.make(21, one, kept, "worker-1:0").by_request(5);
+  story.user(26, Event::measured, 1, 0);
+  SECTION("it goes") {
+    story.drop(22, one, kept);
+    CHECK(count(story) == 0);
+  }
+  SECTION("it stays") { CHECK(count(story) == 1); }
+  SECTION("it is kept again") {
+    story.says(21.5, {.event = Event::keeps, .lock = kept});
+    story.says(21.5, {.event = Event::wishes, .lock = kept, .reason = "worker-1:0"});
+    story.says(25, {.event = Event::claims, .lock = kept, .token = 21, .session = one, .reason = "present"});
+    CHECK(count(story) == 0);
+  }
+}
+
 namespace {
 
 /// One member stays, the other one's session ends.
