@@ -1,7 +1,7 @@
+#include "hexadecimal.hpp"
 #include "printable.hpp"
 #include "table.hpp"
 #include "tree.hpp"
-#include "wait_queues.hpp"
 
 #include <zklock/path.hpp>
 

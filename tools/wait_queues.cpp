@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <sstream>
 #include <utility>
 
 namespace zklock::tools {
@@ -116,12 +115,6 @@ bool has_session(const LockParticipant& one) noexcept {
   constexpr std::uint64_t container = 0x8000000000000000;
   constexpr std::uint64_t extended = 0xff;  // in the first byte, where a session has its server's number
   return owner != 0 && owner != container && owner >> 56 != extended;
-}
-
-std::string to_hexadecimal(std::int64_t number) {
-  std::ostringstream text;
-  text << "0x" << std::hex << number;
-  return text.str();
 }
 
 std::string name_of_client(const LockParticipant& one) {

@@ -1,6 +1,8 @@
 // The wait queues below a path, as the program reads them.
 #pragma once
 
+#include "hexadecimal.hpp"
+
 #include <zklock/client.hpp>
 #include <zklock/recipes/locks/inter_process_mutex.hpp>
 
@@ -72,9 +74,6 @@ struct SemaphoreQueues {
 /// Whether the node is deleted at the end of a session. A persistent node has none, and the owners that ZooKeeper
 /// writes for containers and for nodes with a time to live are no sessions.
 [[nodiscard]] bool has_session(const LockParticipant& one) noexcept;
-
-/// "0x1000a2b", as in ZooKeeper's own logs.
-[[nodiscard]] std::string to_hexadecimal(std::int64_t number);
 
 /// Its client id, if the node's data has one, and its session: "host-12-ab34cd56 (session 0x1000a2b)".
 [[nodiscard]] std::string name_of_client(const LockParticipant& one);

@@ -5,12 +5,10 @@
 #include "shown.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace zklock::chaos {
@@ -26,25 +24,6 @@ std::vector<Moment<Written>> moments_of(const std::vector<Life>& lives) {
     if (life.removed != INT64_MAX) moments.push_back({life.removed_at, 0});
   }
   return moments;
-}
-
-/// The times in which a server may answer that does not know what the others know: a leader that is cut off, or has been
-/// stopped, answers a sync by itself.
-std::vector<Interval> times_of_stale_servers(const Evidence& evidence) {
-  constexpr std::int64_t stale_for = 4'000'000;
-  constexpr std::array<std::string_view, 3> kinds{"server_cut_off", "server_paused", "leader_paused"};
-  std::vector<Interval> all;
-  std::map<std::pair<std::string, std::int64_t>, std::size_t> under_way;
-  for (const Record& each : evidence.faults) {
-    if (std::ranges::find(kinds, each.reason) == kinds.end()) continue;
-    if (each.event == Event::fault) {
-      under_way[{each.reason, each.number}] = all.size();
-      all.push_back({each.at});
-    } else if (const auto begun = under_way.extract({each.reason, each.number}); each.event == Event::healed && begun) {
-      all[begun.mapped()].end = each.at + stale_for;
-    }
-  }
-  return all;
 }
 
 bool is_node_event(const Record& record) {

@@ -4,6 +4,7 @@
 #include "layout.hpp"
 #include "shown.hpp"
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 #include <string>
@@ -52,11 +53,19 @@ Members parse_members(const std::string& word) {
   return shown;
 }
 
+/// A link to a server that does not know what the others know proves nothing.
+std::int64_t not_before(const Record& shown, const std::vector<Interval>& troubles) {
+  const bool is_excused = std::ranges::any_of(
+      troubles, [&](const Interval& trouble) { return trouble.begin <= shown.at && shown.number <= trouble.end; });
+  return is_excused ? 0 : shown.number;
+}
+
 }  // namespace
 
 std::vector<Violation> find_misshown_groups(const Evidence& evidence) {
   std::vector<Violation> found;
   const auto truth = moments_of_group(evidence.lives);
+  const auto troubles = times_of_stale_servers(evidence);
   for (const Following& each : followings_of(evidence, Event::follows, Event::unfollows)) {
     if (each.path != group_root) continue;
     const auto add = [&](const std::string& what, std::int64_t at) {
@@ -64,7 +73,8 @@ std::vector<Violation> find_misshown_groups(const Evidence& evidence) {
     };
     std::vector<Moment<Members>> shown;
     for (const Record& record : each.records)
-      if (record.event == Event::shows) shown.push_back({record.at, parse_members(record.reason)});
+      if (record.event == Event::shows)
+        shown.push_back({record.at, parse_members(record.reason), not_before(record, troubles)});
     const Interval unknown{each.when.begin, shown.empty() ? each.when.end : shown.front().at};
     if (evidence.is_too_long(each.process, unknown)) add("nothing was shown for too long", unknown.end);
     if (const auto wrong = find_misshown(evidence, each.process, truth, shown, each.when.end))

@@ -80,11 +80,30 @@ class PresenceCheck {
     if (closed->reason != "ok") add("a close has ended with " + closed->reason, closed->at);
     for (const Life& each : lives_) {
       const bool is_own = each.versions.front().data.starts_with("worker-" + std::to_string(kept_.process) + ":");
-      const Interval stay{closed->at, std::min({each.removed_at, evidence_.killed_at(kept_.process), end_of_log()})};
-      if (is_own && !each.came_late && each.created_at() < closed->at && each.removed_at > closed->at &&
-          evidence_.is_too_long(kept_.process, stay))
+      if (!is_own || each.removed_at <= closed->at) continue;
+      Interval stay{closed->at, std::min({each.removed_at, evidence_.killed_at(kept_.process), end_of_log()})};
+      if (each.came_late)
+        stay = {end_of_looks(each, closed->at), std::min(stay.end, kept_again(closed->at))};
+      else if (each.created_at() > closed->at)
+        continue;
+      if (stay.begin < stay.end && evidence_.is_too_long(kept_.process, stay))
         add("a node stayed for " + text_of(stay) + " after it was closed", stay.end);
     }
+  }
+
+  /// For a session timeout the client looks for a node that a leader has made late. One that comes yet later stays.
+  [[nodiscard]] std::int64_t end_of_looks(const Life& late, std::int64_t closed) const {
+    const std::int64_t looks = evidence_.bounds.session_timeout.count();
+    return late.created_at() > closed + looks ? INT64_MAX : closed + looks;
+  }
+
+  /// When the process keeps a node at the path again, and may take a late one for it.
+  [[nodiscard]] std::int64_t kept_again(std::int64_t closed) const {
+    const auto found = std::ranges::find_if(evidence_.follows, [&](const Record& each) {
+      return each.event == Event::keeps && each.process == kept_.process && each.lock == kept_.path &&
+             each.at >= closed;
+    });
+    return found == evidence_.follows.end() ? INT64_MAX : found->at;
   }
 
   [[nodiscard]] std::int64_t end_of_log() const { return std::max(evidence_.ends_at, kept_.when.end); }

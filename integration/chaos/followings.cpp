@@ -1,7 +1,9 @@
 #include "followings.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <utility>
 
 namespace zklock::chaos {
 
@@ -44,6 +46,23 @@ std::vector<Following> followings_of(const Evidence& evidence, Event begin, Even
   }
   for (Following& each : all)
     each.when.end = std::min({each.when.end, last[each.process], evidence.killed_at(each.process)});
+  return all;
+}
+
+std::vector<Interval> times_of_stale_servers(const Evidence& evidence) {
+  constexpr std::int64_t stale_for = 4'000'000;
+  constexpr std::array<std::string_view, 3> kinds{"server_cut_off", "server_paused", "leader_paused"};
+  std::vector<Interval> all;
+  std::map<std::pair<std::string, std::int64_t>, std::size_t> under_way;
+  for (const Record& each : evidence.faults) {
+    if (std::ranges::find(kinds, each.reason) == kinds.end()) continue;
+    if (each.event == Event::fault) {
+      under_way[{each.reason, each.number}] = all.size();
+      all.push_back({each.at});
+    } else if (const auto begun = under_way.extract({each.reason, each.number}); each.event == Event::healed && begun) {
+      all[begun.mapped()].end = each.at + stale_for;
+    }
+  }
   return all;
 }
 

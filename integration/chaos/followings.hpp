@@ -25,6 +25,10 @@ struct Following {
 /// From each event `begin` to the next event `end` of the same process and path.
 [[nodiscard]] std::vector<Following> followings_of(const Evidence& evidence, Event begin, Event end);
 
+/// The times in which a server may answer that does not know what the others know: a leader that is cut off, or has
+/// been stopped, answers a sync by itself.
+[[nodiscard]] std::vector<Interval> times_of_stale_servers(const Evidence& evidence);
+
 /// Whether the path is that one, or is below it.
 [[nodiscard]] bool is_at_or_below(std::string_view path, std::string_view root);
 

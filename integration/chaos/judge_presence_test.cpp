@@ -102,6 +102,24 @@ TEST_CASE("I18: a node that stays when it was closed") {
   CHECK(count(story) == 0);
 }
 
+TEST_CASE("I18: a node that comes late is excused as long as its client looks for it") {
+  FollowStory story = keeps_a_node();
+  story.by_request(7);  // its last one deletes the node
+  story.make(21, one, kept, "worker-1:0").by_request(5);
+  story.user(26, Event::measured, 1, 0);
+  SECTION("it goes") {
+    story.drop(22, one, kept);
+    CHECK(count(story) == 0);
+  }
+  SECTION("it stays") { CHECK(count(story) == 1); }
+  SECTION("it is kept again") {
+    story.says(21.5, {.event = Event::keeps, .lock = kept});
+    story.says(21.5, {.event = Event::wishes, .lock = kept, .reason = "worker-1:0"});
+    story.says(25, {.event = Event::claims, .lock = kept, .token = 21, .session = one, .reason = "present"});
+    CHECK(count(story) == 0);
+  }
+}
+
 namespace {
 
 /// One member stays, the other one's session ends.
@@ -134,9 +152,37 @@ TEST_CASE("I18: a group is shown as it was at a moment, and at no earlier one th
   CHECK(count(story) == 1);
 }
 
+TEST_CASE("I18: a group that is live has what happened before there was a link") {
+  FollowStory story = shows_a_group();
+  const auto live = [&](double at, double without_link_at, const std::string& members) {
+    story.says(at, {.event = Event::shows,
+                    .lock = "/group",
+                    .number = static_cast<std::int64_t>(without_link_at * second),
+                    .reason = "members:" + members});
+  };
+  SECTION("all of it") {
+    live(10.05, 9.9, "");
+    live(12.2, 12.1, "slot-1:10,slot-2:12");
+    live(15.1, 14.9, "slot-1:10,slot-2:12");  // until then the member was there
+    live(15.3, 15.1, "slot-1:10");
+    CHECK(count(story) == 0);
+  }
+  SECTION("not all") {
+    live(15.1, 15.05, "slot-1:10,slot-2:12");
+    CHECK(count(story) == 1);
+    story.fault(14, "leader_paused", 1, Event::fault).fault(14.5, "leader_paused", 1, Event::healed);
+    CHECK(count(story) == 0);
+  }
+}
+
 TEST_CASE("I18: a dead member goes from every view, and a living one comes, in time") {
   FollowStory story = shows_a_group();
   SECTION("the dead stay") { story.unsay(Event::shows, "/group", 15); }
+  SECTION("the dead stay, and that is said again") {
+    story.unsay(Event::shows, "/group", 15);
+    for (double at = 15.5; at < 20; at += 0.5)
+      story.says(at, {.event = Event::shows, .lock = "/group", .reason = "members:slot-1:10,slot-2:12"});
+  }
   SECTION("the living do not come") { story.unsay(Event::shows, "/group", 12); }
   SECTION("nothing is shown") { story.unsay(Event::shows, "/group"); }
   CHECK(count(story) == 1);

@@ -38,7 +38,8 @@ enum class Event {
   wishes,       ///< its data are to be `reason`
   closes,       ///< the process begins to close it
   closed,       ///< that has ended; the `reason` is the outcome
-  shows,        ///< a group's members are shown: "id:czxid,id:czxid" (`reason`)
+  shows,        ///< a group's members are shown: "id:czxid,id:czxid" (`reason`); as live: `number` is a time at which
+                ///< there was no link yet
   follows,      ///< the process begins to follow a tree, or a count
   told,       ///< it is told of a node: `reason` is what; `token` the mzxid, `number` the czxid. `live`: `number` is a
               ///< time at which there was no link yet

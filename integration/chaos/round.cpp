@@ -66,11 +66,13 @@ void Round::note(Record record) const {
 /// after that time, the one that will has yet to be made.
 void Round::look() {
   const std::int64_t now = now_in_microseconds();
+  const bool has_no_link = !member_.members().is_live() && !is_connected(client_);
   const bool is_cut = is_stale_ && !is_connected(client_);
   if (const auto event = events_->next(glance))
     note_event(*event);
   else if (is_cut)
     without_link_at_ = now;
+  if (has_no_link && !member_.members().is_live()) group_without_link_at_ = now;
   follow_events();
 }
 
@@ -126,10 +128,11 @@ void Round::claim(Kept& kept) {
 void Round::show_group() {
   const GroupMembers group = member_.members();
   if (group.freshness.state == Freshness::State::loading) return;
+  const std::int64_t without_link_at = group.is_live() ? std::exchange(group_without_link_at_, 0) : 0;
   std::string now = "members:" + word_of(group);
-  if (now == shown_) return;
+  if (now == shown_ && without_link_at == 0) return;
   shown_ = now;
-  note({.event = Event::shows, .lock = group_root, .reason = std::move(now)});
+  note({.event = Event::shows, .lock = group_root, .number = without_link_at, .reason = std::move(now)});
 }
 
 void Round::write() {

@@ -63,8 +63,9 @@ class Round {
   std::string shown_{};
   std::int64_t wishes_ = 0;
   std::optional<test::Pending<>> written_{};
-  bool is_stale_ = false;             // by the last event
-  std::int64_t without_link_at_ = 0;  // a time at which the next connection was not made yet
+  bool is_stale_ = false;                   // by the last event
+  std::int64_t without_link_at_ = 0;        // a time at which the next connection was not made yet
+  std::int64_t group_without_link_at_ = 0;  // the same of the group, which may be live at another time
 };
 
 }  // namespace zklock::chaos

@@ -17,6 +17,8 @@ template <class State>
 struct Moment {
   std::int64_t at = 0;
   State state{};
+  /// Of what is shown as live: a time at which there was no link yet; what had happened by then is shown. 0: unknown.
+  std::int64_t not_before = 0;
 };
 
 struct Misshown {
@@ -44,23 +46,31 @@ std::optional<Interval> find_overdue(const Evidence& evidence, int process, cons
 
 /// `truth` is what was, in the order of the transactions, from the beginning; `shown` is what the process has shown, in
 /// its order, and the last of it until `until`. Each state that is shown was there at a moment, and no moment comes
-/// before that of the state shown before; and none is shown for too long while there is another one.
+/// before that of the state shown before; and none is shown for too long while there is another one. What is shown as
+/// live was not over when there was no link yet.
 template <class State>
 std::optional<Misshown> find_misshown(const Evidence& evidence, int process, const std::vector<Moment<State>>& truth,
                                       const std::vector<Moment<State>>& shown, std::int64_t until) {
   auto from = truth.begin();
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    const auto is_it = [&, latest = shown[i].at + evidence.bounds.clocks.count()](const Moment<State>& moment) {
-      return moment.at <= latest && moment.state == shown[i].state;
+  for (auto each = shown.begin(); each != shown.end(); ++each) {
+    const auto is_it = [&, latest = each->at + evidence.bounds.clocks.count()](const Moment<State>& moment) {
+      return moment.at <= latest && moment.state == each->state;
+    };
+    const auto was_over = [&, earliest = each->not_before - evidence.bounds.clocks.count()](auto moment) {
+      return std::next(moment) != truth.end() && std::next(moment)->at < earliest;
     };
     const auto first = std::find_if(from, truth.end(), is_it);
     if (first == truth.end())
       return Misshown{
           std::any_of(truth.begin(), from, is_it) ? "what is shown has gone back" : "what is shown never was",
-          shown[i].at};
-    from = first;
-    const std::int64_t end = i + 1 < shown.size() ? shown[i + 1].at : until;
-    if (const auto overdue = find_overdue(evidence, process, truth, shown[i].state, {shown[i].at, end}))
+          each->at};
+    for (from = first; from != truth.end() && was_over(from);) from = std::find_if(std::next(from), truth.end(), is_it);
+    if (from == truth.end()) return Misshown{"what is shown as live was over before there was a link", each->at};
+    if (each != shown.begin() && std::prev(each)->state == each->state) continue;
+    const auto other = [&](const Moment<State>& later) { return later.state != each->state; };
+    const auto next = std::find_if(each, shown.end(), other);
+    if (const auto overdue =
+            find_overdue(evidence, process, truth, each->state, {each->at, next == shown.end() ? until : next->at}))
       return Misshown{"what is shown was over for " + std::to_string((overdue->end - overdue->begin) / 1'000) + " ms",
                       overdue->end};
   }

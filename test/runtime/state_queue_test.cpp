@@ -3,6 +3,8 @@
 
 #include "support/catch.hpp"
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/io_context.hpp>
@@ -12,6 +14,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -90,4 +93,35 @@ TEST_CASE("a stream that ends while its publisher publishes may take an object w
   CHECK(publisher.get() == SessionState::connected);
   context.run();
   CHECK(delivered == 2);
+}
+
+TEST_CASE("a cancellation that comes when its wait is over ends no later wait") {
+  asio::io_context context{1};
+  const auto runtime = std::make_shared<Runtime>(context.get_executor());
+  Publisher publisher{SessionState::connecting};
+  const auto stream = publisher.subscribe(runtime);
+  const auto run = [&] {
+    context.restart();
+    context.run();
+  };
+  const auto next = [&](asio::cancellation_signal& signal) {
+    auto ended = std::make_shared<std::optional<error_code>>();
+    detail::start_next_state(stream, Waiter{asio::bind_cancellation_slot(
+                                         signal.slot(), [ended](error_code error, SessionState) { *ended = error; })});
+    run();
+    return ended;
+  };
+  asio::cancellation_signal at_once, late, in_time;
+  CHECK(*next(at_once) == error_code{});
+  const auto told = next(late);
+  publisher.publish(SessionState::connected);
+  run();
+  CHECK(*told == error_code{});
+  const auto waits = next(in_time);
+  for (asio::cancellation_signal* each : {&at_once, &late}) each->emit(asio::cancellation_type::total);
+  run();
+  CHECK_FALSE(*waits);
+  in_time.emit(asio::cancellation_type::total);
+  run();
+  CHECK(*waits == asio::error::operation_aborted);
 }

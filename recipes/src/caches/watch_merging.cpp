@@ -43,15 +43,45 @@ Names without(const Names& all, const Names& some) {
 
 }  // namespace
 
-/// A version that was read and not shown is skipped, too; also if the node has become unreadable since.
-MergedPlace Merging<DataChange>::merge(DataChange& first, DataChange&& second) {
-  if (first.kind == Kind::created && second.kind == Kind::deleted) return MergedPlace::nowhere;
+void UnreadData::push(DataChange change) {
+  if (hidden_ && change.kind != Kind::unreadable) {
+    if (change.kind == Kind::changed && change.node && change.node->stat.mzxid != *hidden_) ++change.skipped;
+    hidden_.reset();
+  }
+  if (unread_)
+    merge(std::move(change));
+  else
+    unread_ = std::move(change);
+}
+
+/// A version that was read and not shown is skipped, too; what was there before the first item is not.
+void UnreadData::merge(DataChange&& second) {
+  const DataChange& first = *unread_;
+  if (first.kind == Kind::created && second.kind == Kind::deleted) return unread_.reset();
   const bool is_same_node = second.kind == Kind::changed || second.kind == Kind::unreadable;
-  if (is_same_node) second.skipped += first.skipped + (first.node ? 1 : 0);
-  if (first.kind == Kind::initial) second.skipped = 0;
+  const bool was_not_shown = first.node && first.node->stat.mzxid != shown_;
+  if (is_same_node) second.skipped += first.skipped;
+  if (first.kind == Kind::initial) {
+    second.skipped = 0;
+  } else if (was_not_shown && second.kind == Kind::changed) {
+    ++second.skipped;
+  } else if (was_not_shown && second.kind == Kind::unreadable) {
+    hidden_ = first.node->stat.mzxid;
+  }
   second.kind = merged(first.kind, second.kind);
-  first = std::move(second);
-  return MergedPlace::first;
+  unread_ = std::move(second);
+}
+
+DataChange UnreadData::pop() {
+  DataChange change = std::move(*unread_);
+  unread_.reset();
+  if (change.node) shown_ = change.node->stat.mzxid;
+  return change;
+}
+
+void UnreadData::clear() {
+  unread_.reset();
+  hidden_.reset();
 }
 
 MergedPlace Merging<ChildrenChange>::merge(ChildrenChange& first, ChildrenChange&& second) {

@@ -15,10 +15,12 @@ namespace zklock {
 namespace {
 
 /// The follower of one item, whose events have one reader.
-template <class Change>
+template <class Change, class Unread>
 class Watcher : public Follower {
  public:
-  explicit Watcher(const std::shared_ptr<EventQueue<Change>>& events) : events_{events} {}
+  using Queue = EventQueue<Change, Unread>;
+
+  explicit Watcher(const std::shared_ptr<Queue>& events) : events_{events} {}
 
   void on_data(const std::string&, DataResult) override {}
   void on_children(const std::string&, ChildrenResult) override {}
@@ -35,21 +37,22 @@ class Watcher : public Follower {
   [[nodiscard]] bool has_begun() const noexcept { return has_begun_; }
 
  private:
-  std::weak_ptr<EventQueue<Change>> events_;
+  std::weak_ptr<Queue> events_;
   bool has_begun_ = false;
 };
 
-class DataWatcher final : public Watcher<DataChange> {
+class DataWatcher final : public Watcher<DataChange, UnreadData> {
  public:
   using Watcher::Watcher;
 
   void on_data(const std::string&, DataResult node) override {
     const Accepted accepted = accept(seen_, node.stat);
     const bool was_unreadable = std::exchange(is_unreadable_, false);
+    const bool was_unknown = !std::exchange(is_known_, true);
     seen_ = node.stat;
     DataChange change{.kind = DataChange::Kind::changed, .skipped = accepted.skipped};
     if (accepted.change == Change::created && !was_unreadable) change.kind = DataChange::Kind::created;
-    if (accepted.change == Change::created && was_unreadable) change.skipped = 0;  // it was there in the beginning
+    if (was_unknown) change.skipped = 0;  // unreadable until now, it was there in the beginning
     if (accepted.change == Change::new_incarnation) change.kind = DataChange::Kind::recreated;
     if (accepted.change == Change::same && !was_unreadable) return;
     if (!has_begun()) change = {};
@@ -59,6 +62,7 @@ class DataWatcher final : public Watcher<DataChange> {
 
   void on_absent(const Item&) override {
     const bool was_there = std::exchange(seen_, std::nullopt).has_value();
+    is_known_ = true;
     if (!std::exchange(is_unreadable_, false) && !was_there && has_begun()) return;
     push({.kind = has_begun() ? DataChange::Kind::deleted : DataChange::Kind::initial});
   }
@@ -70,10 +74,11 @@ class DataWatcher final : public Watcher<DataChange> {
 
  private:
   std::optional<Stat> seen_;
+  bool is_known_ = false;  // it was read once, or there was none
   bool is_unreadable_ = false;
 };
 
-class ChildrenWatcher final : public Watcher<ChildrenChange> {
+class ChildrenWatcher final : public Watcher<ChildrenChange, MergingList<ChildrenChange>> {
  public:
   using Watcher::Watcher;
 
@@ -108,17 +113,17 @@ class ChildrenWatcher final : public Watcher<ChildrenChange> {
   error_code error_;
 };
 
-template <class Change>
+template <class Queue>
 struct Followed {
-  std::shared_ptr<EventQueue<Change>> events;
+  std::shared_ptr<Queue> events;
   std::shared_ptr<Follow> follow;
 };
 
 /// The events' reader keeps all of it.
-template <class WatcherOf, class Change>
-Followed<Change> follow_item(const ClientHandle& client, Item item) {
+template <class WatcherOf, class Queue = typename WatcherOf::Queue>
+Followed<Queue> follow_item(const ClientHandle& client, Item item) {
   validate_path(item.path);
-  auto events = std::make_shared<EventQueue<Change>>(client);
+  auto events = std::make_shared<Queue>(client);
   auto watcher = std::make_shared<WatcherOf>(events);
   auto follow = std::make_shared<Follow>(client, std::move(item));
   follow->start(watcher);
@@ -129,7 +134,7 @@ Followed<Change> follow_item(const ClientHandle& client, Item item) {
 }  // namespace
 
 detail::FollowedData detail::follow_data(const ClientHandle& client, std::string path) {
-  auto followed = follow_item<DataWatcher, DataChange>(client, {Aspect::data, std::move(path)});
+  auto followed = follow_item<DataWatcher>(client, {Aspect::data, std::move(path)});
   return {std::move(followed.events), std::move(followed.follow)};
 }
 
@@ -139,7 +144,7 @@ DataWatch watch_data(const ClientHandle& client, std::string path) {
 }
 
 ChildrenWatch watch_children(const ClientHandle& client, std::string path) {
-  auto followed = follow_item<ChildrenWatcher, ChildrenChange>(client, {Aspect::children, std::move(path)});
+  auto followed = follow_item<ChildrenWatcher>(client, {Aspect::children, std::move(path)});
   return ChildrenWatch{std::move(followed.events), std::move(followed.follow)};
 }
 

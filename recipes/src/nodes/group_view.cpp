@@ -23,13 +23,15 @@ GroupView::GroupView(const ClientHandle& client, std::string path)
 
 // ---- any thread
 
+/// What Follow says now comes first: the members are then as fresh at least.
 GroupMembers GroupView::members() const {
   GroupMembers now;
-  now.freshness = follow_->freshness();  // before the members: these are then as fresh at least
+  const Freshness link = follow_->freshness();
   const std::lock_guard lock{mutex_};
   now.members = *shown_;
   now.error = unreadable_;
-  if (unreadable_ && now.is_live()) now.freshness = {Freshness::State::stale, unreadable_since_};
+  now.freshness =
+      freshness_.state == Freshness::State::live && link.state != Freshness::State::live ? link : freshness_;
   return now;
 }
 
@@ -112,26 +114,39 @@ void GroupView::on_unreadable(const Item& item, error_code error) {
   }
   is_listed_ = false;
   const std::lock_guard lock{mutex_};
-  if (!unreadable_) unreadable_since_ = Clock::now();
   unreadable_ = error;
+  freshness_ = {Freshness::State::stale, freshness_.state == Freshness::State::stale ? freshness_.since : Clock::now()};
 }
 
 /// Those that were read are those that the list names. Of a member that was read behind the list there may be another
 /// node by now, of which another list will tell.
-bool GroupView::is_of_one_moment() const {
+bool GroupView::is_whole() const {
+  if (!is_listed_ || read_.size() != names_.size()) return false;
   return follow_->is_clean({Aspect::children, path()}) ||
          std::ranges::all_of(read_, [this](const auto& entry) { return entry.second.czxid <= listed_; });
 }
 
 void GroupView::show() {
-  if (!is_listed_ || read_.size() != names_.size() || !is_of_one_moment()) return;
+  if (!is_whole()) return;
   const std::lock_guard lock{mutex_};
   unreadable_ = {};
   if (*shown_ != read_) readers_.push(shown_ = std::make_shared<const MemberMap>(read_));
+  if (is_caught_up_ && freshness_.state != Freshness::State::live) freshness_ = {Freshness::State::live, Clock::now()};
   told_.happen();
 }
 
-void GroupView::on_freshness(const Freshness&) { told_.happen(); }
+/// That all is read which had happened before the link was made does not make what is shown live: it may be from before
+/// that, because what was read does not fit together.
+void GroupView::on_freshness(const Freshness& followed) {
+  is_caught_up_ = followed.state == Freshness::State::live;
+  {
+    const std::lock_guard lock{mutex_};
+    const bool is_older = !is_caught_up_ && freshness_.state == Freshness::State::live;
+    if (is_older || followed.state == Freshness::State::gone) freshness_ = followed;
+  }
+  if (is_caught_up_) show();
+  told_.happen();
+}
 
 void GroupView::on_end(error_code reason) { end(reason == Error::closing ? make_error_code(Error::closed) : reason); }
 

@@ -44,8 +44,9 @@ class GroupView : public RecipeCore, public Follower, public std::enable_shared_
   void on_end(error_code reason) override;
 
   [[nodiscard]] Item item_of(const std::string& name) const;
-  [[nodiscard]] bool is_of_one_moment() const;
-  /// Shows the list, if all that it names have been read.
+  /// All that the list names have been read, as they were at one moment.
+  [[nodiscard]] bool is_whole() const;
+  /// Shows the list, if it is whole.
   void show();
   void end(error_code reason);
 
@@ -53,6 +54,7 @@ class GroupView : public RecipeCore, public Follower, public std::enable_shared_
   std::set<std::string> names_;  // the last list
   std::int64_t listed_ = 0;      // and its pzxid: none of its nodes was created later
   bool is_listed_ = false;       // it could be read
+  bool is_caught_up_ = false;    // by Follow all is read that had happened before the link was made
   MemberMap read_;
   AsyncEvent told_;
   std::optional<error_code> ended_;
@@ -60,8 +62,8 @@ class GroupView : public RecipeCore, public Follower, public std::enable_shared_
   mutable std::mutex mutex_;  // of what follows
   std::shared_ptr<const MemberMap> shown_ = std::make_shared<const MemberMap>();
   EventQueues<GroupChange, UnreadChanges> readers_;
-  error_code unreadable_{};  // why there is no list
-  Clock::time_point unreadable_since_{};
+  error_code unreadable_{};                                       // why there is no list
+  Freshness freshness_{Freshness::State::loading, Clock::now()};  // of what is shown
   bool has_ended_ = false;
 };
 

@@ -122,9 +122,11 @@ Awaitable<void> Keeper::run(std::shared_ptr<Keeper> self) {
   last.error = end;
   self->publish(last);
   self->touching_.happen();
-  if (self->in_doubt_) co_await self->remove_late_nodes(*self->session_, *self->in_doubt_);
+  if (self->session_) co_await self->remove_late_nodes(*self->session_);
   self->link_.reset();
 }
+
+Clock::time_point Keeper::end_of_lateness(const Session& session) { return Clock::now() + 2 * session.timeout(); }
 
 /// Returns why the loop has ended: success if it was closed.
 Awaitable<error_code> Keeper::keep() {
@@ -133,7 +135,7 @@ Awaitable<error_code> Keeper::keep() {
     if (!session) co_return closing_ ? error_code{} : session.error();
     const error_code end = co_await keep_on(*session);
     if (end) co_return closing_ ? error_code{} : end;
-    if (!closing_ && write_is_ambiguous_) late_until_ = Clock::now() + 2 * session->timeout();
+    if (!closing_ && write_is_ambiguous_) late_until_ = end_of_lateness(*session);
   }
   co_return error_code{};
 }

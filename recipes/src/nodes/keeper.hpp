@@ -1,6 +1,7 @@
 // Keeps a node at a path, over links and sessions.
 #pragma once
 
+#include "create_doubt.hpp"
 #include "keep_options.hpp"
 #include "keep_step.hpp"
 #include "node_look.hpp"
@@ -74,7 +75,7 @@ class Keeper : public RecipeCore, public std::enable_shared_from_this<Keeper> {
   [[nodiscard]] Awaitable<error_code> clean_up();
   [[nodiscard]] Awaitable<error_code> remove_on(Session session);
   [[nodiscard]] Awaitable<error_code> remove_once(Session session);
-  [[nodiscard]] Awaitable<void> remove_late_nodes(Session session, std::string data);
+  [[nodiscard]] Awaitable<void> remove_late_nodes(Session session);
   void remove_early();
 
   void follow_link(const Session& session);
@@ -86,7 +87,9 @@ class Keeper : public RecipeCore, public std::enable_shared_from_this<Keeper> {
   /// The same, for a request: if that is refused, so are these data.
   [[nodiscard]] Wish wish_to_try();
   void forget_written();
-  void note_doubt(error_code outcome, const Wish& wanted);
+  void note_doubt(error_code outcome, const Session& session, const Wish& wanted);
+  /// What the servers carry out later than they have answered, they have carried out by then [F16b].
+  [[nodiscard]] static Clock::time_point end_of_lateness(const Session& session);
   [[nodiscard]] LookBy look_by() const;
   [[nodiscard]] NodeOptions options_now() const;
   [[nodiscard]] bool is_over(const Session& session) const { return closing_ || is_final(session.state()); }
@@ -126,9 +129,9 @@ class Keeper : public RecipeCore, public std::enable_shared_from_this<Keeper> {
   std::uint64_t tried_ = 0;    // the number of the data that were sent last
   std::uint64_t refused_ = 0;  // the number of the data that the server has refused, or whose node it has refused
   error_code refusal_{};
-  bool write_is_ambiguous_ = false;      // a write's reply was lost
-  std::optional<std::string> in_doubt_;  // the data of a create whose reply was lost
-  Clock::time_point late_until_{};       // until then a write of an earlier session may still be carried out
+  bool write_is_ambiguous_ = false;  // a write's reply was lost
+  CreateDoubt doubt_;
+  Clock::time_point late_until_{};  // until then a write of an earlier session may still be carried out
 };
 
 }  // namespace zklock::detail

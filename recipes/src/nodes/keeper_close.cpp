@@ -68,6 +68,7 @@ Awaitable<error_code> Keeper::remove_once(Session session) {
     if (!name_.may_exist()) co_return error_code{};
     const error_code error = co_await name_.find(session, sessions_);
     if (error || !name_.is_known()) co_return error;
+    doubt_.found();
   }
   const std::string& path = name_.node_path();
   session.async_sync(path, asio::bind_executor(session.get_executor(), [](error_code) {}));
@@ -76,6 +77,7 @@ Awaitable<error_code> Keeper::remove_once(Session session) {
   PathSeen seen;
   seen.exists = true;
   seen.owner = owner_of(stat->ephemeral_owner, session.id(), sessions_);
+  if (seen.owner == NodeOwner::this_session) doubt_.found();
   const bool is_ours = next_step(is_ephemeral(options_.node.mode), NodeConflict::wait, seen) != KeepStep::wait;
   if (!is_ours) co_return error_code{};
   const auto [error] = co_await session.async_remove(path, stat->version, use_tuple);
@@ -83,14 +85,15 @@ Awaitable<error_code> Keeper::remove_once(Session session) {
 }
 
 /// A leader of 3.8.0 may carry out a create whose reply was lost after its node was looked for, and even after that was
-/// deleted [F16b]: looks several times within a session timeout.
-Awaitable<void> Keeper::remove_late_nodes(Session session, std::string data) {
+/// deleted [F16b]: looks several times within a session timeout, as long as that may be.
+Awaitable<void> Keeper::remove_late_nodes(Session session) {
   constexpr int looks = 4;
-  for (int look = 0; look <= looks; ++look) {
+  for (int look = 0; look <= looks && doubt_.at(Clock::now()); ++look) {
     const auto next = Clock::now() + (look > 0 ? session.timeout() / looks : std::chrono::milliseconds{});
     while (Clock::now() < next && !is_final(session.state())) co_await changed(next);
-    if (is_final(session.state())) co_return;
-    co_await name_.remove_late(session, data);
+    const auto data = doubt_.at(Clock::now());
+    if (!data || is_final(session.state())) co_return;
+    co_await name_.remove_late(session, *data);
   }
 }
 

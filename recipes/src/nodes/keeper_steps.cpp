@@ -53,7 +53,7 @@ Awaitable<error_code> Keeper::keep_on(Session session) {
   sessions_.add(session.id());
   took_over_ = is_there_ = made_parents_ = write_is_ambiguous_ = false;
   forget_written();
-  in_doubt_.reset();
+  doubt_ = {};
   follow_link(session);
   for (int failures = 0, quick = 0; !is_over(session);) {
     const Clock::time_point began = Clock::now();
@@ -96,7 +96,9 @@ Awaitable<error_code> Keeper::take_step(Session session) {
   } else {
     const Wish wanted = wish_to_try();
     flight = co_await create_and_look(session, path, wanted.data, options_now(), look_by());
-    note_doubt(flight.written, wanted);
+    note_doubt(flight.written, session, wanted);
+    const bool is_ours = flight.look.stat && flight.look.stat->ephemeral_owner == session.id();
+    if (flight.written == Error::node_exists && is_ours) doubt_.found();
     if (flight.written == Error::no_node) co_return co_await create_parents(session, flight.written);
     if (flight.written && flight.written != Error::node_exists) co_return flight.written;
     if (flight.written)
@@ -108,17 +110,22 @@ Awaitable<error_code> Keeper::take_step(Session session) {
   co_return co_await act_on(session, std::move(flight.look));
 }
 
-void Keeper::note_doubt(error_code outcome, const Wish& wanted) {
-  if (outcome && outcome_of(outcome) == Outcome::ambiguous) in_doubt_ = wanted.data;
+void Keeper::note_doubt(error_code outcome, const Session& session, const Wish& wanted) {
+  if (!outcome)
+    doubt_.made();
+  else if (outcome_of(outcome) == Outcome::ambiguous)
+    doubt_.lost(wanted.data, end_of_lateness(session));
 }
 
 /// Creates a sequential node for the first time. The next step looks at it.
 Awaitable<error_code> Keeper::name_node(Session session) {
   const Wish wanted = wish_to_try();
+  const int creates = name_.creates();
   const error_code error = co_await name_.create(session, wanted.data, sessions_);
-  note_doubt(error, wanted);
+  if (name_.creates() > creates) note_doubt(error, session, wanted);
   if (error == Error::no_node) co_return co_await create_parents(session, error);
   if (error || !name_.is_known()) co_return error;
+  doubt_.found();
   is_there_ = true;
   czxid_ = name_.created();
   written_ = czxid_ != 0 ? wanted.number : 0;  // if it was found, and not created, it may have earlier data
@@ -145,7 +152,9 @@ Awaitable<error_code> Keeper::act_on(Session session, NodeLook look) {
     if (seen.exists) seen.owner = owner_of(look.stat->ephemeral_owner, session.id(), sessions_);
     seen.took_over = took_over_;
     switch (next_step(is_ephemeral(options_.node.mode), options_.conflict, seen)) {
-      case KeepStep::create: co_return error_code{};  // it is gone again
+      case KeepStep::create:  // it is gone again
+        doubt_.deleted();
+        co_return error_code{};
       case KeepStep::keep: co_return co_await stay(session, std::move(look));
       case KeepStep::wait: co_return co_await wait_for_change(session, std::move(look));
       case KeepStep::give_up: co_return make_error_code(Error::name_taken);
@@ -159,6 +168,7 @@ Awaitable<error_code> Keeper::act_on(Session session, NodeLook look) {
     if (may_be_done && seen.owner != NodeOwner::earlier_session) took_over_ = true;
     if (error == Error::bad_version || error == Error::no_node || error == Error::node_exists) co_return error_code{};
     if (error) co_return error;
+    doubt_.made();
     if (!has_ttl(options_.node.mode)) written_ = wanted.number;  // else the create behind the delete may have failed
     if (flight.look.error) co_return flight.look.error;
     look = std::move(flight.look);
@@ -193,7 +203,10 @@ Awaitable<error_code> Keeper::stay(Session session, NodeLook look) {
   while (!is_over(session)) {
     if (alarm->rung) {
       is_there_ = !alarm->deleted;
-      if (alarm->deleted) publish({});
+      if (alarm->deleted) {
+        doubt_.deleted();
+        publish({});
+      }
       co_return error_code{};
     }
     if (wish().number != written_) {
@@ -242,14 +255,18 @@ std::shared_ptr<Keeper::Alarm> Keeper::arm(Watch& watch) {
   return alarm;
 }
 
+/// New data do not wait for the failures of others.
 Awaitable<void> Keeper::back_off(Session session, int failures) {
   constexpr ExponentialBackoffRetry policy{100ms, std::numeric_limits<int>::max(), 10s};
   FailedTry failed;
   failed.retry = failures;
   failed.random = random_bits();
   const auto until = *after(policy.wait_before(failed).value_or(policy.max_wait));
-  const std::uint64_t number = wish().number;
-  while (!is_over(session) && Clock::now() < until && wish().number == number) co_await changed(until);
+  const auto has_new_data = [this] {
+    const std::uint64_t number = wish().number;
+    return number != tried_ && number != written_;
+  };
+  while (!is_over(session) && Clock::now() < until && !has_new_data()) co_await changed(until);
 }
 
 }  // namespace zklock::detail

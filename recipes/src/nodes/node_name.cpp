@@ -36,6 +36,7 @@ Awaitable<error_code> NodeName::create(Session session, std::string data, const 
   }
   sent_ = data;
   may_exist_ = true;  // until the server has answered
+  ++creates_;
   const std::string& path = protected_ ? protected_->path() : path_;
   auto [error, created] = co_await session.async_create(path, std::move(data), options_.node, use_tuple);
   may_exist_ = error && outcome_of(error) == Outcome::ambiguous;
@@ -54,7 +55,7 @@ Awaitable<error_code> NodeName::find(Session session, const OwnSessions& session
     for (const CreateResult& node : *found)
       if (!is_known() || node.stat.ephemeral_owner == session.id()) node_path_ = node.path;
   } else {
-    auto found = co_await find_unprotected(session, sessions);
+    auto found = co_await find_unprotected(session, sessions, sent_);
     if (!found) co_return found.error();
     node_path_ = std::move(*found);
   }
@@ -62,7 +63,8 @@ Awaitable<error_code> NodeName::find(Session session, const OwnSessions& session
   co_return error_code{};
 }
 
-Awaitable<Result<std::string>> NodeName::find_unprotected(Session session, const OwnSessions& sessions) const {
+Awaitable<Result<std::string>> NodeName::find_unprotected(Session session, const OwnSessions& sessions,
+                                                          std::string data) const {
   const std::string directory{parent_path(path_)};
   const auto names = co_await list_children_fresh(session, directory);
   if (!names && names.error() == Error::no_node) co_return std::string{};
@@ -75,7 +77,7 @@ Awaitable<Result<std::string>> NodeName::find_unprotected(Session session, const
     const auto [error, read] = co_await session.async_get_data(node, use_tuple);
     if (error && error != Error::no_node) co_return error;
     const std::int64_t owner = read.stat.ephemeral_owner;
-    if (error || read.data != sent_ || (owner != session.id() && !sessions.contain(owner))) continue;
+    if (error || read.data != data || (owner != session.id() && !sessions.contain(owner))) continue;
     if (best.empty() || owner == session.id()) best = std::move(node);
   }
   co_return best;
@@ -88,7 +90,7 @@ Awaitable<void> NodeName::remove_late(Session session, std::string data) {
   }
   std::string path = path_;
   if (is_sequential(options_.node.mode)) {
-    const auto found = co_await find_unprotected(session, {});
+    const auto found = co_await find_unprotected(session, {}, data);
     path = found ? *found : std::string{};
   }
   if (path.empty()) co_return;

@@ -28,6 +28,8 @@ class NodeName {
   [[nodiscard]] const std::string& node_path() const noexcept { return node_path_; }
   /// The czxid of the first node; 0 if it was found after a lost reply.
   [[nodiscard]] std::int64_t created() const noexcept { return created_; }
+  /// How many creates were sent.
+  [[nodiscard]] int creates() const noexcept { return creates_; }
   /// A create may have been carried out, and its node's name is not known.
   [[nodiscard]] bool may_exist() const noexcept { return may_exist_; }
 
@@ -41,7 +43,9 @@ class NodeName {
   [[nodiscard]] Awaitable<void> remove_late(Session session, std::string data);
 
  private:
-  [[nodiscard]] Awaitable<Result<std::string>> find_unprotected(Session session, const OwnSessions& sessions) const;
+  /// Of those with these data.
+  [[nodiscard]] Awaitable<Result<std::string>> find_unprotected(Session session, const OwnSessions& sessions,
+                                                                std::string data) const;
 
   ClientHandle client_;
   std::string path_;
@@ -50,6 +54,7 @@ class NodeName {
   std::string node_path_;
   std::string sent_;  // the data of the create
   std::int64_t created_ = 0;
+  int creates_ = 0;
   bool may_exist_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include "queue_kind.hpp"
 
 #include <zklock/path.hpp>
+#include <zklock/recipes/locks/lock_node.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -20,7 +21,9 @@ std::shared_ptr<LocalWaiter> LocalQueue::enter(const Session& session, LockKind 
 
 std::shared_ptr<LocalWaiter> LocalQueue::enter_beside(const Session& session, std::int32_t sequence,
                                                       CreateResult node) {
-  return add(session, LockKind::read, sequence, std::move(node));
+  auto local_waiter = add(session, LockKind::read, sequence, std::move(node));
+  local_waiter->is_beside_ = true;
+  return local_waiter;
 }
 
 std::shared_ptr<LocalWaiter> LocalQueue::add(const Session& session, LockKind kind, std::int32_t sequence,
@@ -31,12 +34,17 @@ std::shared_ptr<LocalWaiter> LocalQueue::add(const Session& session, LockKind ki
 }
 
 /// Numbers grow with each node that is created in a directory. So an earlier node with the same number or a greater one
-/// was in an earlier directory, and so was each that was made before that node.
+/// was in an earlier directory, and so was each that was made before that node. Numbers near their end are no evidence:
+/// they repeat or become negative in one directory [F26]. Nor is a reader beside its writer, with that one's number, before
+/// it is granted: its writer may be of an earlier directory.
 void LocalQueue::lose_earlier_directory(const LocalWaiter& made) {
+  if (made.sequence_ < 0) return;
+  const auto has_own_number = [](const LocalWaiter& other) { return !other.is_beside_ || other.was_granted(); };
   std::int64_t last_earlier = 0;
   for (auto each = present_.lower_bound(made.sequence_); each != present_.end(); ++each) {
     const LocalWaiter& other = *each->second;
-    if (other.session_ == made.session_ && other.czxid_ < made.czxid_)
+    if (other.sequence_ > last_safe_sequence) break;
+    if (other.session_ == made.session_ && other.czxid_ < made.czxid_ && has_own_number(other))
       last_earlier = std::max(last_earlier, other.czxid_);
   }
   if (last_earlier > 0) on_gone(made.session_, last_earlier + 1);

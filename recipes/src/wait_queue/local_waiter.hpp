@@ -115,6 +115,7 @@ class LocalWaiter {
   std::int32_t sequence_;
   std::string path_;
   std::int64_t czxid_;
+  bool is_beside_ = false;  // it has the number of its owner's writer
   std::weak_ptr<NodeHolder> holder_;
 
   Presence presence_ = Presence::waiting;

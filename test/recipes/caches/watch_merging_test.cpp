@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace zklock;
@@ -18,7 +19,10 @@ using Kind = DataChange::Kind;
 
 DataChange data(Kind kind, std::optional<std::int32_t> version = {}, std::int64_t skipped = 0) {
   DataChange change{.kind = kind, .skipped = skipped};
-  if (version) change.node.emplace().stat.version = *version;
+  if (!version) return change;
+  Stat& stat = change.node.emplace().stat;
+  stat.version = *version;
+  stat.mzxid = 100 + *version;
   return change;
 }
 
@@ -44,8 +48,8 @@ TEST_CASE("changes of data merge into what they are to a reader who has seen non
       {data(Kind::recreated, 0), data(Kind::changed, 1), Kind::recreated, 1},
       {data(Kind::recreated, 0), data(Kind::deleted), Kind::deleted, 0},
       {data(Kind::deleted), data(Kind::created, 2, 2), Kind::recreated, 2},
-      {data(Kind::changed, 1, 1), data(Kind::unreadable), Kind::unreadable, 2},
-      {data(Kind::created, 0), data(Kind::unreadable), Kind::unreadable, 1},
+      {data(Kind::changed, 1, 1), data(Kind::unreadable), Kind::unreadable, 1},
+      {data(Kind::created, 0), data(Kind::unreadable), Kind::unreadable, 0},
       {data(Kind::initial, 3), data(Kind::unreadable), Kind::initial, 0},
       {data(Kind::deleted), data(Kind::unreadable), Kind::unreadable, 0},
       {data(Kind::unreadable), data(Kind::changed, 1), Kind::changed, 0},
@@ -54,13 +58,46 @@ TEST_CASE("changes of data merge into what they are to a reader who has seen non
   };
   for (const Row& row : rows) {
     CAPTURE(&row - rows);
-    DataChange first = row.first;
-    const MergedPlace place = Merging<DataChange>::merge(first, DataChange{row.second});
-    CHECK(place == (row.merged ? MergedPlace::first : MergedPlace::nowhere));
+    UnreadData unread;
+    unread.push(row.first);
+    unread.push(row.second);
+    CHECK(unread.empty() != row.merged.has_value());
     if (!row.merged) continue;
-    CHECK(first.kind == *row.merged);
-    CHECK(first.skipped == row.skipped);
-    CHECK(first.node.has_value() == row.second.node.has_value());
+    const DataChange both = unread.pop();
+    CHECK(unread.empty());
+    CHECK(both.kind == *row.merged);
+    CHECK(both.skipped == row.skipped);
+    CHECK(both.node.has_value() == row.second.node.has_value());
+  }
+}
+
+TEST_CASE("each version of a node is shown, or counted as skipped, once, also if it is unreadable between") {
+  std::mt19937 random{3};
+  for (int round = 0; round < 500; ++round) {
+    UnreadData unread;
+    std::set<std::int32_t> shown;
+    std::int64_t skipped = 0;
+    const auto read = [&] {
+      const DataChange change = unread.pop();
+      skipped += change.skipped;
+      if (change.node) shown.insert(change.node->stat.version);
+    };
+    unread.push(data(Kind::initial, 0));
+    read();
+    std::int32_t version = 0;
+    std::int32_t seen = 0;  // by the watcher
+    bool is_readable = true;
+    for (int step = 0; step < 20 || !is_readable; ++step) {
+      version += static_cast<std::int32_t>(random() % 3);
+      const bool was_readable = std::exchange(is_readable, random() % 2 == 0);
+      if (is_readable && (version != seen || !was_readable))
+        unread.push(data(Kind::changed, version, std::max(version - seen - 1, 0)));
+      if (is_readable) seen = version;
+      if (!is_readable && was_readable) unread.push(data(Kind::unreadable));
+      if (!unread.empty() && random() % 3 == 0) read();
+    }
+    if (!unread.empty()) read();
+    CHECK(skipped + static_cast<std::int64_t>(shown.size()) == seen + 1);
   }
 }
 

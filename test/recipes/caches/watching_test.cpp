@@ -150,6 +150,39 @@ TEST_CASE_METHOD(Fixture, "a node that is unreadable at first was there, and wha
   CHECK(change.skipped == 0);
 }
 
+TEST_CASE_METHOD(Fixture, "a node that was absent first, and then unreadable, was created since") {
+  DataWatch watch = data();
+  CHECK(must_next(watch).kind == Kind::initial);
+  create(path, "1", NodeOptions{CreateMode::persistent, unreadable});
+  CHECK(must_next(watch).kind == Kind::unreadable);
+  set(path, "2");
+  set(path, "3");
+  set_acl(open_acl());
+  run(35s);
+  const DataChange change = must_next(watch);
+  CHECK(change.node.value().data == "3");
+  CHECK(change.skipped == 2);
+}
+
+TEST_CASE_METHOD(Fixture, "a version that is hidden for a while is not skipped when it is shown") {
+  create(path, "1");
+  DataWatch watch = data();
+  must_next(watch);
+  for (const auto& [is_slow, is_over] : {std::pair{true, false}, {false, false}, {true, true}, {false, true}}) {
+    set(path, "2");  // not read before the node is unreadable
+    set_acl(unreadable);
+    lose_session();
+    if (!is_slow) CHECK(must_next(watch).kind == Kind::unreadable);
+    if (is_over) set(path, "3");
+    set_acl(open_acl());
+    run(35s);
+    const DataChange change = must_next(watch);
+    CHECK(change.kind == Kind::changed);
+    CHECK(change.node.value().data == (is_over ? "3" : "2"));
+    CHECK(change.skipped == (is_over ? 1 : 0));
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "what came and went while a list could not be read is counted, and nothing else") {
   create(path);
   create(path + "/a");

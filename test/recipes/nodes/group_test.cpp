@@ -36,6 +36,23 @@ struct Fixture : FollowStage {
     }
     return sets;
   }
+  /// The same of what is shown as live. A member that the reader is about to read for the first time is deleted ahead
+  /// of that, behind the list.
+  std::vector<std::string> watch_live(const Group& group, const std::string& member, int milliseconds) {
+    bool is_there = true;
+    std::vector<std::string> sets;
+    for (int i = 0; i < milliseconds; ++i) {
+      run(1ms);
+      if (is_there && (*asked)["get_children"] > 0) {
+        ensemble.remove(member);
+        is_there = false;
+      }
+      const GroupMembers now = group.members();
+      if (now.is_live() && (sets.empty() || sets.back() != shown(now))) sets.push_back(shown(now));
+    }
+    CHECK_FALSE(is_there);
+    return sets;
+  }
   std::optional<std::tuple<error_code>> wait_for(const Group& group, std::size_t number) {
     return outcome<>([&](auto token) { group.async_wait_for(number, 50ms, std::move(token)); });
   }
@@ -145,4 +162,33 @@ TEST_CASE_METHOD(Fixture, "a member that joined again is not shown beside one th
     create(path + other, "2");
     run();
   }
+}
+
+TEST_CASE_METHOD(Fixture, "a group is not live before its members are known, though all was read once") {
+  ensemble.set_latency(5ms);
+  requests();
+  const Group group{reader, path};
+  std::optional<std::string> waited;
+  group.async_wait_for(0, asio::bind_executor(simulation.executor(), [&](error_code error) {
+                         CHECK_FALSE(error);
+                         waited = shown(group.members());
+                       }));
+  CHECK(watch_live(group, path + "/a", 100) == Sets{"b2 "});
+  CHECK(waited == "b2 ");
+}
+
+TEST_CASE_METHOD(Fixture, "a group that is live again has no member that left before the link was made") {
+  const Group group{reader, path};
+  run();
+  REQUIRE(group.members().is_live());
+  disconnect();
+  const Clock::time_point cut = Clock::now();
+  CHECK(group.members().freshness.state == Freshness::State::stale);
+  remove(path + "/a");
+  create(path + "/c", "3");
+  requests();
+  ensemble.set_latency(5ms);
+  ensemble.accept_connections();
+  CHECK(watch_live(group, path + "/c", 3'000) == Sets{"b2 "});
+  CHECK(group.members().freshness.since > cut);
 }

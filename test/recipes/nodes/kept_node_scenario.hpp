@@ -7,6 +7,7 @@
 #include <zklock/recipes/nodes/persistent_node.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -100,5 +101,20 @@ class Kept {
   PersistentNodeOptions options_;
   PersistentNode node_;
 };
+
+inline void play(testing::FakeEnsembleOptions ensemble,
+                 const std::function<asio::awaitable<void>(testing::Simulation&)>& body) {
+  testing::Simulation simulation{1, ensemble};
+  simulation.actor([&] { return body(simulation); });
+  simulation.run();
+  INFO((simulation.failures().empty() ? std::string{} : simulation.failures().front()));
+  CHECK(simulation.failures().empty());
+}
+
+inline asio::awaitable<void> until(std::function<bool()> condition) {
+  const Clock::time_point latest = Clock::now() + std::chrono::seconds{60};
+  while (!condition() && Clock::now() < latest) co_await pause(std::chrono::milliseconds{10});
+  CHECK(condition());
+}
 
 }  // namespace zklock::test

@@ -1,11 +1,11 @@
 // A kept node on a fake ensemble, under a clock that the test moves: what it does when, and what it costs.
 #include "kept_node_scenario.hpp"
 
-#include <functional>
-
 using namespace zklock;
 using namespace zklock::testing;
 using namespace std::chrono_literals;
+using test::play;
+using test::until;
 
 namespace {
 
@@ -13,20 +13,6 @@ const std::string path = "/services/shop/a";
 
 /// Servers that end a session late, so that its nodes are still there when the client has another one.
 const FakeEnsembleOptions late_servers{.tick = 4s, .latency = 1ms};
-
-void play(FakeEnsembleOptions ensemble, const std::function<asio::awaitable<void>(Simulation&)>& body) {
-  Simulation simulation{1, ensemble};
-  simulation.actor([&] { return body(simulation); });
-  simulation.run();
-  INFO((simulation.failures().empty() ? std::string{} : simulation.failures().front()));
-  CHECK(simulation.failures().empty());
-}
-
-asio::awaitable<void> until(std::function<bool()> condition) {
-  const Clock::time_point latest = Clock::now() + 60s;
-  while (!condition() && Clock::now() < latest) co_await test::pause(10ms);
-  CHECK(condition());
-}
 
 /// The requests that come to the ensemble, but for connections, as long as it exists.
 class Requests {
@@ -326,75 +312,22 @@ TEST_CASE("data that another client has written into a node of no session stay o
   });
 }
 
-namespace {
-
-/// Loses the first create of a node in `directory`, as if a leader made it late. Returns the path that it was for.
-std::shared_ptr<std::string> lose_a_create(Simulation& simulation) {
-  const auto lost = std::make_shared<std::string>();
-  simulation.ensemble().on_call([lost](const FakeCall& call) {
-    if (call.operation != "create" || !call.path.starts_with("/services/shop/") || !lost->empty())
-      return FakeFault::none;
-    *lost = call.path;
-    return FakeFault::cut;
-  });
-  return lost;
-}
-
-/// The servers carry a create out that the client has given up for lost.
-asio::awaitable<void> make_late_node(Simulation& simulation, std::string lost, CreateMode mode) {
-  const Session session = simulation.client("a").session();
-  const NodeOptions options{mode};
-  co_await session.async_create(std::move(lost), "data", options);
-}
-
-}  // namespace
-
-TEST_CASE("a node that the servers make late is deleted, whether its object is closed by then or not") {
-  for (const auto& [mode, protection] :
-       {std::pair{CreateMode::ephemeral, NodeProtection::off}, std::pair{CreateMode::ephemeral, NodeProtection::on},
-        std::pair{CreateMode::ephemeral_sequential, NodeProtection::off},
-        std::pair{CreateMode::ephemeral_sequential, NodeProtection::on}}) {
-    for (const bool is_closed : {true, false}) {
-      if (!is_closed && !is_sequential(mode)) continue;  // the name is taken
-      play({.latency = 1ms},
-           [mode = mode, protection = protection, is_closed](Simulation& simulation) -> asio::awaitable<void> {
-             const Client& operating = simulation.client("operator", test::patient);
-             CreateOptions with_parents;
-             with_parents.creating_parents();
-             co_await operating.async_create("/services/shop", "", with_parents);
-             co_await test::pause(100ms);
-             const auto lost = lose_a_create(simulation);
-             PersistentNodeOptions options;
-             options.mode = mode;
-             options.protection = protection;
-             test::Kept kept{simulation, "a", path, "data", options};
-             co_await kept.wait_present();
-             CHECK_FALSE(lost->empty());
-             if (!is_closed) co_await make_late_node(simulation, *lost, mode);
-             CHECK(test::nodes_in(simulation, "/services/shop").size() == (is_closed ? 1 : 2));
-             co_await kept.close();
-             if (is_closed) co_await make_late_node(simulation, *lost, mode);
-             CHECK(test::nodes_in(simulation, "/services/shop").size() == 1);
-             co_await test::pause(10s);
-             CHECK(test::nodes_in(simulation, "/services/shop").empty());
-             CHECK(simulation.client("a").session().state() == SessionState::connected);
-           });
+TEST_CASE("new data do not wait because those before them were refused") {
+  play({.latency = 5ms}, [](Simulation& simulation) -> asio::awaitable<void> {
+    NodeOptions closed;
+    closed.acl = read_acl();
+    co_await simulation.client("operator", test::patient).async_create("/closed", "", closed);
+    test::Kept kept{simulation, "a", "/closed/a", "data"};
+    co_await until([&] { return kept.node().state().phase == NodePhase::failing; });
+    for (int i = 0; i < 3; ++i) {
+      co_await test::pause(1min);  // the tries are rare by now
+      kept.node().async_set_data("next", [](error_code) {});
+      co_await test::pause(2ms);  // they are on their way
+      const Clock::time_point began = Clock::now();
+      const auto [error] = co_await kept.node().async_set_data("last", asio::as_tuple(asio::deferred));
+      CHECK(error == Error::no_auth);
+      CHECK(Clock::now() - began < 100ms);
     }
-  }
-}
-
-TEST_CASE("a late node that another object of the client has taken stays") {
-  play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
-    const auto lost = lose_a_create(simulation);
-    test::Kept first{simulation, "a", path, "data"};
-    co_await first.wait_present();
-    CHECK(*lost == path);
-    co_await first.close();
-    test::Kept second{simulation, "a", path, "data"};
-    co_await second.wait_present();
-    const std::int64_t czxid = second.node().state().czxid;
-    co_await test::pause(30s);
-    CHECK(second.node().state().czxid == czxid);
-    co_await second.close();
+    co_await kept.close();
   });
 }

@@ -2,12 +2,14 @@
 #include "directory_watch.hpp"
 
 #include "local_queue.hpp"
+#include "sequence_number.hpp"
 #include "support/catch.hpp"
 
 #include <zklock/testing/simulation.hpp>
 
 #include <boost/asio/bind_executor.hpp>
 
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -237,28 +239,57 @@ TEST_CASE_METHOD(Fixture,
   CHECK(how() == EnqueueBy::number);
 }
 
-TEST_CASE_METHOD(Fixture, "numbers that begin again tell that the nodes of the directory before are gone") {
-  const auto queue = std::make_shared<LocalQueue>();
-  const auto made = [](std::int32_t sequence, std::int64_t czxid) {
+namespace {
+
+struct Numbers : Fixture {
+  std::shared_ptr<LocalQueue> queue = std::make_shared<LocalQueue>();
+
+  static CreateResult made(std::int32_t sequence, std::int64_t czxid) {
     CreateResult result;
-    result.path = "/d/-lock-" + std::to_string(sequence);
+    result.path = "/d/-lock-" + format_sequence(sequence);
     result.stat.czxid = czxid;
     return result;
-  };
-  const auto enter = [&](std::int32_t sequence, std::int64_t czxid) {
+  }
+  std::shared_ptr<LocalWaiter> enter(std::int32_t sequence, std::int64_t czxid) {
     return queue->enter(session, LockKind::write, sequence, made(sequence, czxid));
-  };
-  const auto old = {enter(1, 10), enter(4, 12), enter(6, 14), queue->enter_beside(session, 4, made(4, 16))};
+  }
+  std::shared_ptr<LocalWaiter> enter_beside(std::int32_t sequence, std::int64_t czxid) {
+    return queue->enter_beside(session, sequence, made(sequence, czxid));
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Numbers, "numbers that begin again tell that the nodes of the directory before are gone") {
+  const auto old = {enter(1, 10), enter(4, 12), enter(6, 14), enter_beside(4, 16)};
+  (*std::prev(old.end()))->grant();
   for (const auto& each : old) CHECK_FALSE(each->is_deleted());
   const auto zero = enter(0, 20);
   for (const auto& each : old) CHECK(each->is_deleted());
   const auto one = enter(1, 21);
   const auto three = enter(3, 26);
   const auto two = enter(2, 24);  // the reply to its create was lost, and it was found again
-  const auto beside_zero = queue->enter_beside(session, 0, made(0, 28));
+  const auto beside_zero = enter_beside(0, 28);
   const auto five = enter(5, 30);
   for (const auto& each : {zero, one, two, three, beside_zero, five}) CHECK_FALSE(each->is_deleted());
   const auto four = enter(4, 40);  // another directory again: its own nodes 0 to 3 are not the client's
   for (const auto& each : {zero, one, two, three, beside_zero, five}) CHECK(each->is_deleted());
   CHECK_FALSE(four->is_deleted());
+}
+
+TEST_CASE_METHOD(Numbers, "numbers that come to their end tell nothing of the nodes before") {
+  constexpr std::int32_t last = std::numeric_limits<std::int32_t>::max();
+  const auto all = {enter(last - 1, 10), enter(last, 12), enter(last, 14), enter(-last - 1, 16), enter(-last, 18)};
+  for (const auto& each : all) CHECK_FALSE(each->is_deleted());
+}
+
+TEST_CASE_METHOD(Numbers, "a reader that has not been granted by its writer's number tells nothing by it") {
+  const auto zero = enter(0, 10);
+  const auto reader = enter_beside(4, 12);  // the writer was the fourth of the directory before
+  const auto one = enter(1, 14);
+  for (const auto& each : {zero, reader, one}) CHECK_FALSE(each->is_deleted());
+  reader->grant();
+  const auto two = enter(2, 16);
+  for (const auto& each : {zero, reader}) CHECK(each->is_deleted());
+  for (const auto& each : {one, two}) CHECK_FALSE(each->is_deleted());
 }

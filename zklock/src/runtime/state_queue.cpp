@@ -34,6 +34,7 @@ void StateQueue<State>::wait(Handler<State> handler) {
     return deliver_later(*runtime_, std::move(handler), make_error_code(Error::invalid_state), State{});
   }
   if (states_.empty() && !ended_) {
+    follow_cancellation(handler, ++waits_);
     waiter_.emplace(std::move(handler));
     return;
   }
@@ -45,15 +46,31 @@ void StateQueue<State>::wait(Handler<State> handler) {
 }
 
 template <class State>
+void StateQueue<State>::follow_cancellation(const Handler<State>& handler, std::uint64_t number) {
+  on_cancellation(handler, [weak = this->weak_from_this(), number] {
+    if (const auto self = weak.lock()) self->cancel(number);
+  });
+}
+
+template <class State>
+void StateQueue<State>::cancel(std::uint64_t number) {
+  std::unique_lock lock{mutex_};
+  if (waits_ == number) abort(lock);
+}
+
+template <class State>
 void StateQueue<State>::cancel() {
-  std::optional<Handler<State>> waiter;
-  {
-    const std::lock_guard lock{mutex_};
-    if (!waiter_) return;
-    waiter.emplace(std::move(*waiter_));
-    waiter_.reset();
-  }
-  deliver_later(*runtime_, std::move(*waiter), make_error_code(asio::error::operation_aborted), State{});
+  std::unique_lock lock{mutex_};
+  abort(lock);
+}
+
+template <class State>
+void StateQueue<State>::abort(std::unique_lock<std::mutex>& lock) {
+  if (!waiter_) return;
+  Handler<State> waiter{std::move(*waiter_)};
+  waiter_.reset();
+  lock.unlock();
+  deliver_later(*runtime_, std::move(waiter), make_error_code(asio::error::operation_aborted), State{});
 }
 
 template <class State>
@@ -68,9 +85,6 @@ void abandon(const std::shared_ptr<StateQueue<State>>& queue) noexcept {
 
 template <class State>
 void start_next_state(std::shared_ptr<StateQueue<State>> queue, Handler<State> handler) {
-  on_cancellation(handler, [weak = std::weak_ptr{queue}] {
-    if (const auto self = weak.lock()) self->cancel();
-  });
   queue->wait(std::move(handler));
 }
 

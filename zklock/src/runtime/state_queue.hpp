@@ -6,6 +6,7 @@
 #include <zklock/state_stream.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -33,17 +34,24 @@ class StateQueue : public std::enable_shared_from_this<StateQueue<State>> {
 
   void push(State state);
   void wait(Handler<State> handler);
+  /// Ends the wait under way, whichever it is.
   void cancel();
   [[nodiscard]] Runtime& runtime() const noexcept { return *runtime_; }
 
  private:
   static constexpr std::size_t longest = 16;
 
+  /// A cancellation may come when its wait is over, and another one under way.
+  void follow_cancellation(const Handler<State>& handler, std::uint64_t number);
+  void cancel(std::uint64_t number);
+  void abort(std::unique_lock<std::mutex>& lock);
+
   std::shared_ptr<Runtime> runtime_;
   std::mutex mutex_;
   std::deque<State> states_;
   bool ended_ = false;
   std::optional<Handler<State>> waiter_;
+  std::uint64_t waits_ = 0;
 };
 
 }  // namespace detail

@@ -26,7 +26,12 @@ struct Member {
   friend bool operator==(const Member&, const Member&) = default;
 };
 
-/// The members by their ids, as they all were at one moment, and whether that is now.
+/// The members by their ids, as they all were at one moment, and which moment that may be. Payloads may be later ones.
+///
+/// `live` promises that the moment is not before the link was made: what had happened by then is in `members`. What
+/// happens later is there as soon as the servers have told of it and what it changes is read, mostly two flights; until
+/// then `live` stays. Before the first moment is known it is `loading`, also if all has been read once: a member may
+/// leave between the list of them and its own read, and then nothing fits together.
 struct GroupMembers {
   std::map<std::string, Member> members;
   Freshness freshness;
