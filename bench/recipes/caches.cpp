@@ -26,7 +26,8 @@ double milliseconds_since(std::int64_t began) { return static_cast<double>(now()
 /// The sum of all mzxids says which state of the tree it is.
 bool shows(const CuratorCache& cache, std::size_t count, std::int64_t sum) {
   if (cache.size() != count) return false;
-  for (const auto& [path, node] : *cache.snapshot()) sum -= node->stat.mzxid;
+  const auto nodes = cache.snapshot();
+  for (const auto& [path, node] : *nodes) sum -= node->stat.mzxid;
   return sum == 0;
 }
 
