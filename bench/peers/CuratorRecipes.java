@@ -28,6 +28,7 @@ public class CuratorRecipes {
   private final List<CuratorFramework> clients = new ArrayList<>();
   private final List<CuratorCache> caches = new ArrayList<>();
   private final OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+  private static final BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
   private volatile boolean stopping;
   private volatile long connected;
   private volatile long present;
@@ -37,7 +38,6 @@ public class CuratorRecipes {
     if (!arguments[0].equals("caches")) recipes.connect();
     if (arguments[0].equals("kept-node")) recipes.keepNode();
     say("ready");
-    BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
     for (String line = orders.readLine(); line != null; line = orders.readLine()) {
       String answer = recipes.obey(arguments[0].equals("kept-node") ? "kept-" + line : line);
       say(answer);
@@ -59,7 +59,7 @@ public class CuratorRecipes {
       case "acquire": return lead();
       case "open": return open();
       case "await": return awaitTree(Integer.parseInt(order[1]), Long.parseLong(order[2]));
-      case "follow": return follow(Long.parseLong(order[1]));
+      case "follow": return follow();
       case "close": return closeCaches();
       case "kept-session": return credentials();
       case "kept-await": return awaitNode();
@@ -203,14 +203,16 @@ public class CuratorRecipes {
     }
   }
 
-  private String follow(long length) throws Exception {
+  private String follow() throws Exception {
     List<Shown> shown = Collections.synchronizedList(new ArrayList<>());
     CuratorCacheListener listener = CuratorCacheListener.builder().forChanges(
         (before, node) -> shown.add(new Shown(node.getPath(), node.getStat().getMzxid()))).build();
     caches.get(0).listenable().addListener(listener);
     say("begin");
     long cpuBefore = system.getProcessCpuTime();
-    Thread.sleep(length);
+    String[] state = orders.readLine().split(" ");
+    awaitTree(Integer.parseInt(state[0]), Long.parseLong(state[1]));
+    Thread.sleep(50);  // what is shown is told a moment later
     double cpu = (system.getProcessCpuTime() - cpuBefore) * 1e-9;
     say("end");
     caches.get(0).listenable().removeListener(listener);

@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <future>
+#include <iostream>
 #include <stdexcept>
 
 namespace zklock::bench {
@@ -68,14 +69,17 @@ class Caches {
   }
 
   /// Waits until each cache shows the tree of so many nodes and this sum.
-  std::string await(std::size_t count, std::int64_t sum) {
+  std::string await(std::istringstream& words) {
+    std::size_t count = 0;
+    std::int64_t sum = 0;
+    words >> count >> sum;
     const std::int64_t began = now();
     wait([&](const CuratorCache& cache) { return shows(cache, count, sum); });
     return R"({"right_ms": )" + std::to_string(milliseconds_since(began)) + "}";
   }
 
-  /// What the first cache shows in a time.
-  std::string follow(std::chrono::milliseconds length) {
+  /// What the first cache shows until it is as the next line of the input says.
+  std::string follow() {
     CacheEvents events = caches_.front().events();
     while (events.next().type != CacheEvent::Type::live) continue;
     std::vector<Shown> shown;
@@ -84,7 +88,11 @@ class Caches {
                                  asio::bind_cancellation_slot(stop.slot(), asio::use_future));
     say("begin");
     const double cpu_before = cpu_seconds();
-    std::this_thread::sleep_for(length);
+    std::string line_of_input;
+    std::getline(std::cin, line_of_input);
+    std::istringstream words{line_of_input};
+    await(words);
+    std::this_thread::sleep_for(50ms);  // what is shown is told a moment later
     const double cpu = cpu_seconds() - cpu_before;
     say("end");
     asio::post(clients_.context(), [&stop] { stop.emit(asio::cancellation_type::terminal); });
@@ -132,19 +140,8 @@ class Caches {
 void caches(const Task& task) {
   Caches all{task};
   obey({{"open", [&](std::istringstream&) { return all.open(); }},
-        {"await",
-         [&](std::istringstream& words) {
-           std::size_t count = 0;
-           std::int64_t sum = 0;
-           words >> count >> sum;
-           return all.await(count, sum);
-         }},
-        {"follow",
-         [&](std::istringstream& words) {
-           int length = 0;
-           words >> length;
-           return all.follow(std::chrono::milliseconds{length});
-         }},
+        {"await", [&](std::istringstream& words) { return all.await(words); }},
+        {"follow", [&](std::istringstream&) { return all.follow(); }},
         {"close", [&](std::istringstream&) { return all.close(); }}});
 }
 

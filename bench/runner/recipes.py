@@ -132,12 +132,13 @@ def changes(bench, case):
             _opened(program, tree)
             _quiet(server)
             requests = server.requests()
-            program.order(f"follow {case.length_ms + 400}")
+            program.order("follow")
             program.expect("begin")
             load = planter.ask(f"load {rate} {case.length_ms}")
+            tree = load["tree"]
+            program.order(f"{tree['count']} {tree['sum']}")
             program.expect("end")
-            answer, tree = program.answer(), load["tree"]
-            program.ask(f"await {tree['count']} {tree['sum']}")
+            answer = program.answer()
             lags = _lags(load["writes"], answer["shown"])
             writes = len(load["writes"])
             if number >= 0:
