@@ -4,7 +4,7 @@ set -euo pipefail
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-javac -d "$work" -cp /usr/share/java/curator-recipes.jar:/usr/share/java/curator-framework.jar "$1/bench/peers/CuratorBench.java"
+javac -d "$work" -cp /usr/share/java/curator-recipes.jar:/usr/share/java/curator-framework.jar "$1/bench/peers/"Curator*.java
 python3 "$1/bench/runner/main.py" --build "$2" --work "$work" --out "$work/results.json" --size smoke
 python3 - "$work/results.json" <<'END_OF_CHECK'
 import json, sys
@@ -24,4 +24,18 @@ for case, curator in [("uncontended", "curator"), ("contended-8", "curator-own")
             assert median(metric, case, subject=subject) > 0, (case, subject, metric)
     assert median("locks_per_s", case, ratio_of="zklock", to=curator) > 0
 assert 1.9 < median("requests", "uncontended", subject="zklock") < 3
+
+# What is counted, not timed, is the same on each machine.
+for case, metrics in {"leaders-4": ("p50_us", "turns_per_s"), "cache-200": ("initialized_ms", "bytes", "requests"),
+                      "kept-node": ("present_p50_us",)}.items():
+    for subject in ("zklock", "curator"):
+        for metric in metrics:
+            assert median(metric, case, subject=subject) > 0, (case, subject, metric)
+nodes, inner, several = 200, 11, 10  # several: connections and heartbeats
+assert 0 < median("events", "leaders-4", subject="zklock") < 4
+assert 2 * (nodes + inner) <= median("requests", "cache-200", subject="zklock") <= 2 * (nodes + inner) + several
+assert 20 < median("requests", "cache-relink", subject="zklock") <= 20 + several
+assert median("lag_p99_us", "cache-changes", subject="zklock") > 0
+assert median("requests", "cache-restart-2", subject="zklock") > 0
+assert 0 < median("gone_max_ms", "group-4", subject="zklock")
 END_OF_CHECK

@@ -1,4 +1,5 @@
 #include "special.hpp"
+#include "usage.hpp"
 #include "window.hpp"
 
 #include <zklock/recipes/locks/inter_process_mutex.hpp>
@@ -11,16 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include <malloc.h>
 #include <unistd.h>
 
 namespace zklock::bench {
 namespace {
-
-double allocated() {
-  const auto memory = ::mallinfo2();
-  return static_cast<double>(memory.uordblks + memory.hblkhd);
-}
 
 double resident() {
   std::size_t size = 0;

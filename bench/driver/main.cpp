@@ -2,25 +2,15 @@
 // around the counted part, and then one line of JSON. The drivers in other languages do the same.
 #include "special.hpp"
 #include "subject.hpp"
+#include "usage.hpp"
 
 #include <chrono>
 #include <iostream>
 #include <sstream>
 #include <thread>
 
-#include <sys/resource.h>
-
 namespace zklock::bench {
 namespace {
-
-double cpu_seconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 void say(const std::string& line) { std::cout << line << std::endl; }
 

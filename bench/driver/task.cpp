@@ -21,10 +21,10 @@ Task::Kind parse_kind(const std::string& name) {
 
 Task parse_task(std::span<char*> words) {
   Task task;
-  const std::map<std::string, std::size_t*> numbers{{"waiters", &task.waiters},   {"locks", &task.locks},
-                                                    {"sessions", &task.sessions}, {"clients", &task.clients},
-                                                    {"turn", &task.turn},         {"write-every", &task.write_every_ms},
-                                                    {"readers", &task.readers},   {"writers", &task.writers}};
+  const std::map<std::string, std::size_t*> numbers{
+      {"waiters", &task.waiters}, {"locks", &task.locks},     {"sessions", &task.sessions},
+      {"clients", &task.clients}, {"turn", &task.turn},       {"write-every", &task.write_every_ms},
+      {"readers", &task.readers}, {"writers", &task.writers}, {"hold", &task.hold_ms}};
   for (const std::string word : words) {
     const auto sign = word.find('=');
     const std::string key = word.substr(0, sign);

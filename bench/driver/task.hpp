@@ -29,6 +29,7 @@ struct Task {
   std::size_t readers = 0;
   std::size_t writers = 0;
   std::size_t write_every_ms = 0;  ///< how long it is from one write to the next, if that takes no longer
+  std::size_t hold_ms = 0;         ///< how long a candidate leads
   int session_timeout_ms = 10'000;
 
   [[nodiscard]] std::string lock_path(std::size_t waiter) const {

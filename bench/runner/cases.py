@@ -23,7 +23,8 @@ class Case:
     rounds: int
     length_ms: int
     ramp_ms: int = 60
-    special: str = ""  # a case of special.py: not measured by the clock
+    special: str = ""  # a case of special.py or of recipes.py: not measured by the clock
+    size: dict = field(default_factory=dict)  # what recipes.py is to do
 
     def servers(self):
         return {self.server, *(spec.subject for spec in self.specs)}
@@ -117,6 +118,68 @@ def crowd(rounds):
                 [Spec("zklock", "crowd")], rounds, 0, special="crowd")
 
 
+# The programs of bench/recipes and of CuratorRecipes.java.
+RECIPES = ("candidates", "lead", "caches", "member", "kept-node")
+
+
+def both(program):
+    return [Spec("zklock", program), Spec("curator", program)]
+
+
+def leaders(candidates, processes, hold_ms, rounds, length_ms):
+    """Curator's candidates are in one JVM, which is its faster arrangement, each with a session of its own."""
+    ours = Spec("zklock", "candidates", {"clients": candidates // processes}, processes)
+    places = f"{processes} processes" if processes > 1 else "one process"
+    return Case(f"leaders-{candidates}", "fast",
+                f"From a resignation to the next leader: {candidates} candidates in {places}", {"hold": hold_ms},
+                [ours, Spec("curator", "candidates", {"clients": candidates})], rounds, length_ms, ramp_ms=300)
+
+
+def leader_killed(rounds):
+    return Case("leader-killed", "fast",
+                "From a leader's SIGKILL to the next one: session timeout 2000 ms, tick 500 ms", {"timeout": 2000},
+                both("lead"), rounds, 0, special="holder-killed")
+
+
+def cache(leaves, inner, warm, rounds):
+    return Case(f"cache-{leaves}", "fast",
+                f"The beginning of a cache: {leaves:,} leaves in {inner} directories, a new session", {},
+                both("caches"), rounds, 0, special="cache",
+                size={"leaves": leaves, "inner": inner, "bytes": 64, "warm": warm})
+
+
+def cache_relink(leaves, inner, changed, warm, rounds, specs=None):
+    return Case("cache-relink", "fast",
+                f"A cache of {leaves:,} leaves, of which {changed} change while its link is cut", {},
+                specs or both("caches"), rounds, 0, special="cache-relink",
+                size={"leaves": leaves, "inner": inner, "bytes": 64, "changed": changed, "warm": warm})
+
+
+def cache_changes(rate, warm, rounds, length_ms, specs=None):
+    return Case("cache-changes", "fast", f"A cache of 1,000 leaves, with {rate:,} changes a second", {},
+                specs or both("caches"), rounds, length_ms, special="cache-changes",
+                size={"leaves": 1000, "inner": 10, "bytes": 64, "rate": rate, "warm": warm})
+
+
+def cache_restart(clients, leaves, warm, rounds, specs=None):
+    return Case(f"cache-restart-{clients}", "fast",
+                f"The server is started again: {clients} clients with a cache of {leaves:,} leaves each",
+                {"clients": clients}, specs or both("caches"), rounds, 0, special="cache-restart",
+                size={"leaves": leaves, "inner": 10, "bytes": 64, "changed": 50, "warm": warm})
+
+
+def group(members, killed, rounds):
+    return Case(f"group-{members}", "fast",
+                f"A group of {members} processes, {killed} are killed at a time: session timeout 2000 ms, tick 500 ms",
+                {"timeout": 2000}, [Spec("zklock", "member")], rounds, 0, special="group",
+                size={"members": members, "killed": killed})
+
+
+def kept_node(ends, warm, rounds):
+    return Case("kept-node", "fast", f"From a new session to the node, {ends} ended sessions a round", {},
+                both("kept-node"), rounds, 0, special="kept-node", size={"ends": ends, "warm": warm})
+
+
 STORES = ("redis", "memcached", "mariadb", "std-mutex")
 ONE_LOCK = "One lock, one client"
 
@@ -128,7 +191,14 @@ def warm_up():
 def smoke():
     return [Case("uncontended", "fast", ONE_LOCK, {"waiters": 1}, plain("zklock", "curator"), 3, 300),
             Case("contended-8", "fast", "One lock, 8 waiters in one process", {"waiters": 8},
-                 plain("zklock", "curator-own"), 3, 300)]
+                 plain("zklock", "curator-own"), 3, 300),
+            leaders(4, 2, 5, 1, 300),
+            cache(200, 10, 0, 1),
+            cache_relink(200, 10, 20, 0, 1, [Spec("zklock", "caches")]),
+            cache_changes(200, 0, 1, 300, [Spec("zklock", "caches")]),
+            cache_restart(2, 100, 0, 1, [Spec("zklock", "caches")]),
+            group(4, 1, 1),
+            kept_node(2, 0, 1)]
 
 
 def quick():
@@ -149,6 +219,15 @@ def whole():
             *(read_write(readers, 5, 600) for readers in (8, 64)),
             re_entry(5, 200),
             observers(101, 200),
+            leaders(8, 8, 5, 9, 500),
+            leaders(100, 1, 0, 5, 700),
+            leader_killed(4),
+            cache(10_000, 100, 5, 7),
+            cache_relink(10_000, 100, 100, 1, 3),
+            cache_changes(2_000, 1, 5, 2000),
+            cache_restart(20, 1_000, 1, 3),
+            group(64, 8, 4),
+            kept_node(200, 1, 5),
             uncontended("durable", ONE_LOCK + "; the log is on a disk, with fsync", 9, 300),
             uncontended("ensemble", ONE_LOCK + "; three servers", 9, 300),
             holder_killed(4),

@@ -13,6 +13,7 @@ import time
 
 import bars
 import cases
+import recipes
 import report
 import servers
 import special
@@ -29,13 +30,17 @@ class Bench:
         self.running = {}  # servers, by kind
         self.left_out = {}
 
-    def command_of(self, subject):
+    def command_of(self, spec):
         """The command of the driver, in the language of the subject."""
-        if subject.startswith("curator"):
-            return ["java", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "-cp", f"{self.work}:{JARS}", "CuratorBench"]
-        if subject == "kazoo":
+        if spec.name.startswith("curator"):
+            program = "CuratorRecipes" if spec.subject in cases.RECIPES else "CuratorBench"
+            return ["java", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "-cp", f"{self.work}:{JARS}", program]
+        if spec.subject == "kazoo":
             return ["/usr/bin/python3", str(ROOT / "bench/peers/kazoo_bench.py")]
-        return [str(self.build / "bench/zklock_bench")]
+        return self.recipes() if spec.subject in cases.RECIPES else [str(self.build / "bench/zklock_bench")]
+
+    def recipes(self):
+        return [str(self.build / "bench/zklock_bench_recipes")]
 
     def server(self, kind):
         if kind not in self.running:
@@ -54,14 +59,14 @@ class Bench:
     def warm(self, server):
         """Warms up the servers' compilers with the requests to come."""
         case = cases.warm_up()
-        subject = Subject(case.specs[0], self.command_of(case.specs[0].subject), case, server, self.log)
+        subject = Subject(case.specs[0], self.command_of(case.specs[0]), case, server, self.log)
         subject.wait_ready()
         subject.run(0, case.length_ms)
         subject.close()
 
     def start(self, spec, case):
         kind = spec.subject if spec.subject in servers.OTHERS else case.server
-        return Subject(spec, self.command_of(spec.subject), case, self.server(kind), self.log)
+        return Subject(spec, self.command_of(spec), case, self.server(kind), self.log)
 
     def subjects(self, case, stack):
         """The subjects that can be started."""
@@ -83,11 +88,11 @@ class Bench:
     def run(self, case, warm_ms):
         """Runs every subject once a round, in rotating order. Gives the metrics of each subject, round by round."""
         if case.special:
-            return special.RUN[case.special](self, case)
+            return {**special.RUN, **recipes.RUN}[case.special](self, case)
         with contextlib.ExitStack() as stack:
             subjects = self.subjects(case, stack)
             for subject in list(subjects):
-                self.measure(subject, subjects, 0, warm_ms if subject.spec.subject.startswith("curator") else 300)
+                self.measure(subject, subjects, 0, warm_ms if subject.name.startswith("curator") else 300)
             rounds = {subject.name: [] for subject in subjects}
             for number in range(case.rounds):
                 first = number % len(subjects)

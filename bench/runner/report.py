@@ -5,6 +5,7 @@ import statistics
 NOTHING = 0.01  # if a peer needs less than this, such as a heartbeat among thousands of re-entries, there is no ratio
 COLUMNS = [("locks_per_s", "locks/s", 0), ("p50_us", "p50 us", 0), ("p99_us", "p99 us", 0),
            ("client_cpu_us", "client CPU us", 1), ("server_cpu_us", "server CPU us", 1), ("requests", "requests", 2),
+           ("events", "events", 2),
            ("peak_memory_mib", "peak MiB", 0)]
 
 
@@ -44,11 +45,15 @@ def results(case_name, rounds):
     return entries
 
 
+def digits_of(metric):
+    return 2 if metric == "lag_of_read" else 1 if metric.endswith("_ms") else 0
+
+
 def columns_of(entries):
     metrics = {entry["metric"] for entry in entries}
     known = [column for column in COLUMNS if column[0] in metrics]
     others = sorted(metrics - {column[0] for column in COLUMNS}, key=lambda metric: (not metric.endswith("_per_s"), metric))
-    return [(metric, metric.replace("_per_s", "/s").replace("_", " "), 0) for metric in others] + known
+    return [(metric, metric.replace("_per_s", "/s").replace("_", " "), digits_of(metric)) for metric in others] + known
 
 
 def is_telling(ours, peer):

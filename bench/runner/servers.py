@@ -47,6 +47,10 @@ class Server:
         """Requests received so far, for ZooKeeper only; the requests of this function are not counted."""
         return None
 
+    def events(self):
+        """Events of watches sent so far, for ZooKeeper only."""
+        return None
+
 
 class ZooKeeper(Server):
     _looks = 0
@@ -54,13 +58,37 @@ class ZooKeeper(Server):
     def requests(self):
         return self.number("zk_packets_received") - self._looks
 
+    def events(self):
+        """What is sent without a request. The server counts the requests of this class, and not its replies to them."""
+        answer = self.counters()
+        return answer["zk_packets_sent"] - (answer["zk_packets_received"] - self._looks)
+
     def number(self, name):
         """One of the server's counters: zk_ephemerals_count, ..."""
+        return self.counters()[name]
+
+    def counters(self):
         self._looks += 1  # the server counts this request, too, before it replies
         with socket.create_connection(tuple(self.address.rsplit(":", 1)), 5) as connection:
             connection.sendall(b"mntr")
             answer = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
-        return int(next(line.split()[1] for line in answer.splitlines() if line.startswith(name)))
+        if not answer.startswith("zk_"):
+            raise OSError("the server does not serve")
+        pairs = (line.split() for line in answer.splitlines())
+        return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].lstrip("-").isdigit()}
+
+    def restart(self):
+        """A single server."""
+        self._order("restart")
+        self._looks = 0
+
+    def end_session(self, credentials):
+        self._order(f"end {credentials}")
+
+    def _order(self, words):
+        self._process.stdin.write(words + "\n")
+        self._process.stdin.flush()
+        self.pids = [int(pid) for pid in self._process.stdout.readline().split()[1:]]
 
 
 def start_zookeeper(program, kind, disk):

@@ -14,7 +14,7 @@ def holder_killed(bench, case):
         programs = []
 
         def start():
-            programs.append(Program(bench.command_of(spec.name), "hold", words, bench.log))
+            programs.append(Program(bench.command_of(spec), spec.subject, words, bench.log))
             programs[-1].expect("ready")
             programs[-1].order("acquire")
             return programs[-1]
@@ -52,7 +52,7 @@ def crowd(bench, case):
     words = {**case.words, "servers": server.address, "path": "/bench/crowd"}
     parts = []
     for _ in range(case.rounds):
-        program = Program(bench.command_of(spec.name), "crowd", words, bench.log)
+        program = Program(bench.command_of(spec), spec.subject, words, bench.log)
         try:
             parts.append(program.answer())
         finally:

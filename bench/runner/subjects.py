@@ -18,6 +18,10 @@ def peak_memory_mib(pid):
         return next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) / 1024
 
 
+def quantile(in_order, share):
+    return in_order[int(share * (len(in_order) - 1))]
+
+
 class Program:
     """One driver process; see bench/driver/main.cpp."""
 
@@ -49,6 +53,10 @@ class Program:
         if not line:
             raise Failure("has not answered")
         return json.loads(line)
+
+    def ask(self, words):
+        self.order(words)
+        return self.answer()
 
     def kill(self):
         self.process.kill()
@@ -88,12 +96,13 @@ class Subject:
             program.order(f"run {ramp_ms} {length_ms}")
         for program in self.programs:
             program.expect("begin")
-        requests, cpu = self.server.requests(), self.server.cpu_seconds()
+        requests, events, cpu = self.server.requests(), self.server.events(), self.server.cpu_seconds()
         for program in self.programs:
             program.expect("end")
         server_cpu = self.server.cpu_seconds() - cpu
         requests = None if requests is None else self.server.requests() - requests
-        return metrics([program.answer() for program in self.programs], server_cpu, requests)
+        events = None if events is None else self.server.events() - events
+        return metrics([program.answer() for program in self.programs], server_cpu, requests, events)
 
     def kill(self):
         for program in self.programs:
@@ -107,9 +116,27 @@ class Subject:
             program.close()
 
 
-def metrics(answers, server_cpu, requests):
+def turns_of(answers):
+    """Leaders per second, and the time from each resignation to the next grant, in the time that all answers cover."""
+    began, ended = max(answer["began"] for answer in answers), min(answer["ended"] for answer in answers)
+    turns = sorted(turn for answer in answers for turn in answer["turns"])
+    pairs = [(first, then) for (_, first), (then, _) in zip(turns, turns[1:]) if began <= first and then <= ended]
+    if any(then < first for first, then in pairs):
+        raise Failure("two lead")
+    if not pairs:
+        raise Failure("nobody leads")
+    waits = sorted((then - first) * 1e-3 for first, then in pairs)
+    return len(pairs), {"turns_per_s": len(pairs) / (ended - began) * 1e9, "p50_us": quantile(waits, 0.5),
+                        "p99_us": quantile(waits, 0.99)}
+
+
+def metrics(answers, server_cpu, requests, events):
     """The metrics from the answers of all processes of a subject, and from what the server has used meanwhile."""
     result, cycles = {}, 0
+    if "turns" in answers[0]:
+        cycles, result = turns_of(answers)
+        if events is not None:
+            result["events"] = events / cycles
     for kind, prefix in (("locks", ""), ("reads", "read_"), ("writes", "write_"), ("others", "other_"), ("tries", "try_")):
         parts = [(answer[kind], answer["seconds"]) for answer in answers if kind in answer]
         if not parts:

@@ -1,0 +1,270 @@
+// Curator's leaders, caches and nodes: the programs "candidates", "lead", "caches" and "kept-node" of bench/recipes,
+// with the same words, orders and answers.
+
+import com.sun.management.OperatingSystemMXBean;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.cache.CuratorCache;
+import org.apache.curator.framework.recipes.cache.CuratorCacheListener;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.LeaderLatchListener;
+import org.apache.curator.framework.recipes.nodes.PersistentNode;
+import org.apache.curator.framework.state.ConnectionState;
+import org.apache.curator.retry.ExponentialBackoffRetry;
+import org.apache.zookeeper.CreateMode;
+
+public class CuratorRecipes {
+  private final Map<String, String> words = new HashMap<>();
+  private final List<CuratorFramework> clients = new ArrayList<>();
+  private final List<CuratorCache> caches = new ArrayList<>();
+  private final OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+  private static final BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
+  private volatile boolean stopping;
+  private volatile long connected;
+  private volatile long present;
+
+  public static void main(String[] arguments) throws Exception {
+    CuratorRecipes recipes = new CuratorRecipes(arguments);
+    if (!arguments[0].equals("caches")) recipes.connect();
+    if (arguments[0].equals("kept-node")) recipes.keepNode();
+    say("ready");
+    for (String line = orders.readLine(); line != null; line = orders.readLine()) {
+      String answer = recipes.obey(arguments[0].equals("kept-node") ? "kept-" + line : line);
+      say(answer);
+    }
+    System.exit(0);  // the sessions end by their timeouts: nothing waits for them
+  }
+
+  private CuratorRecipes(String[] arguments) {
+    for (String word : arguments) {
+      String[] pair = word.split("=", 2);
+      if (pair.length == 2) words.put(pair[0], pair[1]);
+    }
+  }
+
+  private String obey(String line) throws Exception {
+    String[] order = line.split(" ");
+    switch (order[0]) {
+      case "run": return stand(Long.parseLong(order[1]), Long.parseLong(order[2]));
+      case "acquire": return lead();
+      case "open": return open();
+      case "await": return awaitTree(Integer.parseInt(order[1]), Long.parseLong(order[2]));
+      case "follow": return follow();
+      case "close": return closeCaches();
+      case "kept-session": return credentials();
+      case "kept-await": return awaitNode();
+      default: throw new IllegalArgumentException(line);
+    }
+  }
+
+  private int number(String key, int otherwise) {
+    return words.containsKey(key) ? Integer.parseInt(words.get(key)) : otherwise;
+  }
+
+  private void connect() throws Exception {
+    for (int i = 0; i < number("clients", 1); i++) {
+      clients.add(CuratorFrameworkFactory.newClient(
+          words.get("servers"), number("timeout", 10_000), 10_000, new ExponentialBackoffRetry(100, 5)));
+      clients.get(i).start();
+    }
+    for (CuratorFramework client : clients) client.blockUntilConnected();
+  }
+
+  private static String format(String text, Object... values) {
+    return String.format(Locale.ROOT, text, values);
+  }
+
+  private static double millisecondsSince(long began) {
+    return (System.nanoTime() - began) * 1e-6;
+  }
+
+  // Leaders
+
+  private String stand(long ramp, long length) throws Exception {
+    stopping = false;
+    List<String> turns = Collections.synchronizedList(new ArrayList<>());
+    List<Thread> threads = new ArrayList<>();
+    for (CuratorFramework client : clients) {
+      threads.add(new Thread(() -> {
+        try {
+          while (!stopping) leadOnce(client, turns);
+        } catch (Exception error) {
+          error.printStackTrace();
+        }
+      }));
+    }
+    for (Thread thread : threads) thread.start();
+    Thread.sleep(ramp);
+    say("begin");
+    long cpuBefore = system.getProcessCpuTime();
+    long began = System.nanoTime();
+    Thread.sleep(length);
+    long ended = System.nanoTime();
+    double cpu = (system.getProcessCpuTime() - cpuBefore) * 1e-9;
+    say("end");
+    stopping = true;
+    for (Thread thread : threads) thread.join();
+    return format("{\"began\": %d, \"ended\": %d, \"cpu_seconds\": %f, \"turns\": %s}", began, ended, cpu, turns);
+  }
+
+  /// The listener hears of the grant before a thread in await() does.
+  private void leadOnce(CuratorFramework client, List<String> turns) throws Exception {
+    LeaderLatch latch = new LeaderLatch(client, words.get("path"), "candidate");
+    CountDownLatch leads = new CountDownLatch(1);
+    long[] led = new long[1];
+    latch.addListener(new LeaderLatchListener() {
+      @Override public void isLeader() {
+        led[0] = System.nanoTime();
+        leads.countDown();
+      }
+      @Override public void notLeader() {}
+    });
+    latch.start();
+    leads.await();
+    if (number("hold", 0) > 0) Thread.sleep(number("hold", 0));
+    turns.add("[" + led[0] + ", " + System.nanoTime() + "]");
+    latch.close();
+  }
+
+  private String lead() throws Exception {
+    LeaderLatch latch = new LeaderLatch(clients.get(0), words.get("path"), "candidate");
+    latch.start();
+    latch.await();
+    return "held";
+  }
+
+  // Caches
+
+  private String open() throws Exception {
+    connect();
+    long heapBefore = usedHeap();
+    long cpuBefore = system.getProcessCpuTime();
+    long began = System.nanoTime();
+    CountDownLatch initialized = new CountDownLatch(clients.size());
+    for (CuratorFramework client : clients) {
+      CuratorCache cache = CuratorCache.build(client, words.get("path"));
+      caches.add(cache);
+      cache.listenable().addListener(CuratorCacheListener.builder().forInitialized(initialized::countDown).build());
+      cache.start();
+    }
+    initialized.await();
+    double ms = millisecondsSince(began);
+    double cpu = (system.getProcessCpuTime() - cpuBefore) * 1e-6;
+    long nodes = 0;
+    for (CuratorCache cache : caches) nodes += cache.size();
+    double bytes = (usedHeap() - heapBefore) / (double) nodes;
+    return format("{\"initialized_ms\": %f, \"cpu_ms\": %f, \"bytes\": %f}", ms, cpu, bytes);
+  }
+
+  /// After what is no longer used is gone.
+  private static long usedHeap() throws Exception {
+    for (int i = 0; i < 3; i++) System.gc();
+    return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+  }
+
+  /// The sum of all mzxids says which state of the tree it is.
+  private static boolean shows(CuratorCache cache, int count, long sum) {
+    return cache.size() == count && cache.stream().mapToLong(node -> node.getStat().getMzxid()).sum() == sum;
+  }
+
+  private String awaitTree(int count, long sum) throws Exception {
+    long began = System.nanoTime();
+    for (CuratorCache cache : caches) {
+      while (!shows(cache, count, sum)) {
+        if (millisecondsSince(began) > 50_000) throw new IllegalStateException("a cache is not right in time");
+        Thread.sleep(2);
+      }
+    }
+    return format("{\"right_ms\": %f}", millisecondsSince(began));
+  }
+
+  private static class Shown {
+    final String path;
+    final long mzxid;
+    final long at = System.nanoTime();
+
+    Shown(String path, long mzxid) {
+      this.path = path;
+      this.mzxid = mzxid;
+    }
+
+    @Override public String toString() {
+      return "[\"" + path + "\", " + mzxid + ", " + at + "]";
+    }
+  }
+
+  private String follow() throws Exception {
+    List<Shown> shown = Collections.synchronizedList(new ArrayList<>());
+    CuratorCacheListener listener = CuratorCacheListener.builder().forChanges(
+        (before, node) -> shown.add(new Shown(node.getPath(), node.getStat().getMzxid()))).build();
+    caches.get(0).listenable().addListener(listener);
+    say("begin");
+    long cpuBefore = system.getProcessCpuTime();
+    String[] state = orders.readLine().split(" ");
+    awaitTree(Integer.parseInt(state[0]), Long.parseLong(state[1]));
+    Thread.sleep(50);  // what is shown is told a moment later
+    double cpu = (system.getProcessCpuTime() - cpuBefore) * 1e-9;
+    say("end");
+    caches.get(0).listenable().removeListener(listener);
+    return format("{\"cpu_seconds\": %f, \"shown\": %s}", cpu, shown);
+  }
+
+  private String closeCaches() {
+    for (CuratorFramework client : clients) client.close();
+    clients.clear();
+    caches.clear();
+    return "{}";
+  }
+
+  // A node
+
+  private void keepNode() throws Exception {
+    clients.get(0).getConnectionStateListenable().addListener((client, state) -> {
+      if (state == ConnectionState.CONNECTED || state == ConnectionState.RECONNECTED) connected = System.nanoTime();
+    });
+    PersistentNode node = new PersistentNode(
+        clients.get(0), CreateMode.EPHEMERAL, false, words.get("path"), "data".getBytes());
+    CountDownLatch made = new CountDownLatch(1);
+    node.getListenable().addListener(path -> {
+      present = System.nanoTime();
+      made.countDown();
+    });
+    node.start();
+    made.await();
+  }
+
+  private String credentials() throws Exception {
+    StringBuilder digits = new StringBuilder();
+    for (byte each : clients.get(0).getZookeeperClient().getZooKeeper().getSessionPasswd())
+      digits.append(format("%02x", each));
+    present = 0;
+    return format("{\"end\": \"%d %s\"}", clients.get(0).getZookeeperClient().getZooKeeper().getSessionId(), digits);
+  }
+
+  private String awaitNode() throws Exception {
+    long began = System.nanoTime();
+    while (present == 0) {
+      if (millisecondsSince(began) > 20_000) throw new IllegalStateException("the node does not come back");
+      Thread.sleep(0, 200_000);
+    }
+    double gap = (present - connected) * 1e-6;
+    long asked = System.nanoTime();
+    clients.get(0).checkExists().forPath(words.get("path"));
+    return format("{\"present_ms\": %f, \"read_ms\": %f}", gap, millisecondsSince(asked));
+  }
+
+  private static void say(String line) {
+    System.out.println(line);
+    System.out.flush();
+  }
+}

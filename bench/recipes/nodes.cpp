@@ -1,0 +1,104 @@
+#include "orders.hpp"
+
+#include <zklock/recipes/nodes/group_member.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <iomanip>
+#include <iostream>
+#include <stdexcept>
+
+#include <unistd.h>
+
+namespace zklock::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// When a kept node's client got its session, and when the node was there, each the last time.
+struct Times {
+  std::atomic<std::int64_t> connected{0};
+  std::atomic<std::int64_t> present{0};
+  std::atomic<std::int64_t> czxid{0};
+};
+
+asio::awaitable<void> note_connections(StateStream states, Times& times) {
+  for (;;) {
+    const auto [error, state] = co_await states.async_next(asio::as_tuple(asio::deferred));
+    if (error) co_return;
+    if (state == ConnectionState::connected || state == ConnectionState::reconnected) times.connected = now();
+  }
+}
+
+asio::awaitable<void> note_presence(NodeStateStream states, Times& times) {
+  for (;;) {
+    const auto [error, state] = co_await states.async_next(asio::as_tuple(asio::deferred));
+    if (error) co_return;
+    if (state.phase != NodePhase::present) continue;
+    times.present = now();
+    times.czxid = state.czxid;
+  }
+}
+
+std::string credentials_of(const Client& client) {
+  const SessionCredentials credentials = client.session().credentials();
+  std::ostringstream line;
+  line << R"({"end": ")" << credentials.id << ' ' << std::hex << std::setfill('0');
+  for (const char byte : credentials.password)
+    line << std::setw(2) << static_cast<unsigned>(static_cast<unsigned char>(byte));
+  line << "\"}";
+  return line.str();
+}
+
+}  // namespace
+
+void member(const Task& task) {
+  Client client{
+      {.connect_string = task.servers, .session_timeout = std::chrono::milliseconds{task.session_timeout_ms}}};
+  const GroupMember self{client, task.path, std::to_string(::getpid())};
+  if (!self.group().wait_for(task.waiters, 50s)) throw std::runtime_error{"the group is not complete"};
+  GroupChangeStream changes = self.group().changes();
+  say("ready");
+  for (;;) {
+    const GroupChange change = changes.next();
+    if (change.kind == GroupChangeKind::left)
+      say(R"({"left": )" + change.id + R"(, "at": )" + std::to_string(now()) + "}");
+  }
+}
+
+void kept_node(const Task& task) {
+  Clients clients;
+  clients.connect(task, 1);
+  const Client& client = clients.all().front();
+  Times times;
+  const PersistentNode node{client, task.path, "data"};
+  asio::co_spawn(clients.context(), note_connections(client.states(), times), asio::detached);
+  asio::co_spawn(clients.context(), note_presence(node.states(), times), asio::detached);
+  node.wait_present();
+  std::int64_t last = node.state().czxid;
+  obey({{"session", [&](std::istringstream&) { return credentials_of(client); }},
+        {"await", [&](std::istringstream&) {
+           const auto latest = std::chrono::steady_clock::now() + 20s;
+           while (times.czxid == last) {
+             if (std::chrono::steady_clock::now() > latest) throw std::runtime_error{"the node does not come back"};
+             std::this_thread::sleep_for(200us);
+           }
+           last = times.czxid;
+           const double gap = static_cast<double>(times.present - times.connected) * 1e-6;
+           const std::int64_t asked = now();
+           client.async_exists(task.path, asio::use_future).get();
+           const double read = static_cast<double>(now() - asked) * 1e-6;
+           std::ostringstream line;
+           line << R"({"present_ms": )" << gap << R"(, "read_ms": )" << read << "}";
+           return line.str();
+         }}});
+}
+
+}  // namespace zklock::bench
