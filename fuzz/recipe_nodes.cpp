@@ -42,7 +42,7 @@ void check_priority(const std::string& name) {
         "a priority is read as it was written");
 }
 
-/// Whoever is first and should, goes to the end.
+/// The first candidate goes to the end as long as it should.
 void check_stepping_back(Names names) {
   std::int32_t last = 0;
   for (const QueueEntry& each : in_queue_order(names, LockKind::latch)) last = std::max(last, each.sequence);

@@ -187,6 +187,50 @@ zklock_mutant(old_list recipes/src/locks/mutex/wait_in_queue.cpp
   "const auto children = co_await list_children_fresh(session, request.core.path());"
   "const auto children = co_await list_children(session, request.core.path());")
 
+# The numbers of a directory's nodes tell of another directory where they come to their end.
+zklock_mutant(last_numbers recipes/src/wait_queue/local_queue.cpp
+  "if (made.sequence_ < 0) return;" ""
+  "if (other.sequence_ > last_safe_sequence) break;" "")
+# So does the number of a reader whose writer may be gone.
+zklock_mutant(early_reader recipes/src/wait_queue/local_queue.cpp "&& has_own_number(other)" "")
+
+# ---- found by tests: leaders, nodes that are kept, and what is followed
+
+# A node with the tag of an attempt is taken for its own, whichever session made it.
+zklock_mutant(no_owner zklock/src/session/session_ops.cpp "if (node.stat.ephemeral_owner == session.id()) co_return" "co_return")
+# A candidate whose turn it is leads though a higher one waits.
+zklock_mutant(told_step_back recipes/src/locks/mutex/wait_in_queue.cpp
+  "granted.stepped_back = request.node.steps_back && request.node.steps_back(children, queue_node.name());" "")
+# A leader writes its latch's node: Curator's waiter behind it hears nothing more.
+zklock_mutant(written_latch recipes/src/leader/candidate.cpp "co_return Leadership{std::move(*lease), std::move(candidate)};"
+  "co_await candidate->core()->client().async_set_data(lease->node_path(), \"leading\", use_tuple); co_return Leadership{std::move(*lease), std::move(candidate)};")
+# A read that fails with the link is not tried again.
+zklock_mutant(dropped_read recipes/src/follow/follow_reads.cpp
+  "if (dirty_.answered(read, DirtySet::Answer::failed).first && !is_missing_first) retry_later();"
+  "static_cast<void>(dirty_.answered(read, is_missing_first ? DirtySet::Answer::failed : DirtySet::Answer::read));")
+# A node is the same if its version is.
+zklock_mutant(same_version recipes/src/follow/accept.cpp
+  "if (before->czxid == now->czxid) return {};" "if (before->version == now->version) return {};")
+# A group is live once all was read, whether it fits together or not.
+zklock_mutant(torn_group recipes/src/nodes/group_view.cpp
+  "const bool is_older = !is_caught_up_ && freshness_.state == Freshness::State::live;" "const bool is_older = true;")
+# A version counts as skipped although it is shown later.
+zklock_mutant(hidden_version recipes/src/caches/watch_merging.cpp "hidden_ = first.node->stat.mzxid;" "++second.skipped;")
+# What was written before a node could be read for the first time never counts.
+zklock_mutant(forgotten_absence recipes/src/caches/watching.cpp "if (was_unknown) change.skipped = 0;"
+  "if (was_unknown || was_unreadable) change.skipped = 0;")
+# A lost create still counts as ambiguous when its node has been found.
+zklock_mutant(settled_doubt recipes/src/nodes/keeper_steps.cpp
+  "if (flight.written == Error::node_exists && is_ours) doubt_.found();" "static_cast<void>(is_ours);"
+  "doubt_.found();\n  is_there_ = true;" "is_there_ = true;")
+# It does so for ever.
+zklock_mutant(old_doubt recipes/src/nodes/keeper.cpp "Clock::now() + 2 * session.timeout();" "Clock::now() + 1000 * session.timeout();")
+# The node of a lost create is looked for by the data of another one.
+zklock_mutant(others_data recipes/src/nodes/node_name.cpp "read.data != data ||" "read.data != sent_ ||")
+# New data wait because those before them were refused.
+zklock_mutant(waiting_data recipes/src/nodes/keeper_steps.cpp "const auto has_new_data = [this] {"
+  "const auto has_new_data = [this, first = wish().number] { if (wish().number == first) return false;")
+
 if(CMAKE_SCRIPT_MODE_FILE)
   if(NOT FOUND_BY)
     set(FOUND_BY campaign)
