@@ -119,21 +119,21 @@ TEST_CASE("a lock that is kept, and that another client asks for, is exclusive w
   const LockSettings settings = GENERATE(confirmed, silent);
   check({{.name = "a", .times = 7, .settings = settings},
          {.name = "b", .times = 2, .comes_after = 37ms, .rests_for = 10ms}},
-        400);
+        150);
 }
 
 TEST_CASE("two clients that keep a lock in turn exclude each other whatever fails") {
   const LockSettings settings = GENERATE(confirmed, silent);
   check({{.name = "a", .times = 7, .settings = settings, .works_for = 2ms, .rests_for = 3ms},
          {.name = "b", .times = 7, .settings = settings, .comes_after = 45ms, .works_for = 2ms, .rests_for = 3ms}},
-        400);
+        150);
 }
 
 TEST_CASE("a lock that is kept is exclusive whatever an operator deletes") {
   const LockSettings settings = GENERATE(confirmed, silent);
   check({{.name = "a", .times = 7, .settings = settings},
          {.name = "b", .times = 2, .comes_after = 37ms, .rests_for = 10ms}},
-        300, directory);
+        150, directory);
 }
 
 TEST_CASE("local waiters without nodes exclude each other, and others, whatever fails") {
@@ -142,7 +142,7 @@ TEST_CASE("local waiters without nodes exclude each other, and others, whatever 
          {.name = "b", .client = "one", .times = 5, .settings = settings, .comes_after = 3ms},
          {.name = "c", .client = "one", .times = 4, .settings = settings, .comes_after = 20ms, .rests_for = 15ms},
          {.name = "d", .client = "two", .times = 2, .comes_after = 60ms, .rests_for = 10ms}},
-        400);
+        150);
 }
 
 TEST_CASE("local waiters without nodes exclude each other, and others, whatever an operator deletes") {
@@ -156,7 +156,7 @@ TEST_CASE("a lock that is kept until its time is up is exclusive whatever fails"
   const LockSettings settings = GENERATE(confirmed, silent);
   check({{.name = "a", .times = 6, .settings = settings, .works_for = 3ms, .rests_for = 29ms},
          {.name = "b", .times = 2, .comes_after = 130ms, .rests_for = 10ms}},
-        200);
+        120);
 }
 
 TEST_CASE("tries beside a kept lock leave no trace, and exclude others, whatever fails") {
@@ -169,11 +169,11 @@ TEST_CASE("tries beside a kept lock leave no trace, and exclude others, whatever
           .rests_for = 6ms,
           .does = User::Does::tries},
          {.name = "c", .times = 5, .comes_after = 30ms, .rests_for = 6ms, .does = User::Does::tries}},
-        300);
+        150);
 }
 
 TEST_CASE("a write lock that is kept excludes others whatever fails") {
   check({{.name = "a", .times = 7, .settings = silent, .does = User::Does::writes},
          {.name = "b", .times = 2, .comes_after = 37ms, .rests_for = 10ms, .does = User::Does::writes}},
-        200);
+        120);
 }

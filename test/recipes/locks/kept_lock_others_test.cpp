@@ -165,3 +165,42 @@ TEST_CASE_METHOD(KeptFixture, "a client keeps a write lock, and gives it up to i
     CHECK(reading.is_held());
   });
 }
+
+TEST_CASE_METHOD(KeptFixture,
+                 "a local acquire without a node gets the lock when the one in the queue has released it") {
+  play([&]() -> asio::awaitable<void> {
+    const InterProcessMutex mine = kept("a");
+    co_await cycle(*this, mine);
+    Lease first = co_await mine.async_acquire();  // its node cannot be kept yet
+    Lease second;
+    Lease third;
+    co_await begin(mine, second);
+    co_await begin(mine, third);
+    CHECK(nodes() == 1);
+    first = Lease{};
+    co_await pause(10ms);
+    CHECK(second.is_held());
+    CHECK(nodes() == 1);
+    second = Lease{};
+    co_await pause(10ms);
+    CHECK(third.is_held());
+    CHECK(third.fencing_token() > 0);
+    third = Lease{};
+    co_await pause(10ms);
+    CHECK(nodes() == 1);  // kept
+  });
+}
+
+TEST_CASE_METHOD(KeptFixture, "a lock that is held for longer than it may be kept stays held") {
+  play([&]() -> asio::awaitable<void> {
+    const InterProcessMutex mine = kept("a");
+    const InterProcessMutex theirs = mutex("b");
+    co_await warm_up(mine);
+    const Lease held = co_await mine.async_acquire();
+    co_await pause(9s);
+    CHECK(held.is_held());
+    CHECK(nodes() == 1);
+    const auto busy = co_await try_once(theirs);
+    CHECK(busy == Error::timed_out);
+  });
+}

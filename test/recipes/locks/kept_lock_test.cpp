@@ -285,3 +285,22 @@ TEST_CASE_METHOD(KeptFixture, "a lock object that does not keep the lock has the
     CHECK(reading.is_held());
   });
 }
+
+TEST_CASE_METHOD(KeptFixture, "a client keeps a thousand locks, and deletes the nodes of the others") {
+  play([&]() -> asio::awaitable<void> {
+    const Client& client = simulation.client("a", patient_config());
+    const auto kept_nodes = [&] {
+      return std::ranges::count_if(simulation.ensemble().nodes(),
+                                   [](const FakeNode& node) { return node.stat.ephemeral_owner != 0; });
+    };
+    for (int i = 0; i < 1'010; ++i) {
+      const InterProcessMutex one{client, "/many/lock-" + std::to_string(i), {.keep = 1h, .keeping = Keeping::silent}};
+      for (int n = 0; n < 3; ++n) co_await cycle(*this, one);
+    }
+    co_await pause(10ms);
+    CHECK(kept_nodes() == 1'000);
+    simulation.close_client(0);
+    co_await pause(10ms);
+    CHECK(kept_nodes() == 0);
+  });
+}

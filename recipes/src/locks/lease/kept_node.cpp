@@ -20,6 +20,8 @@ std::shared_ptr<KeptNode> KeptNode::make(std::shared_ptr<LockTarget> lock, KeptL
                                          Clock::duration keep, NodePlace place, Alone alone) {
   auto node = std::make_shared<KeptNode>(std::move(lock), kept_lock, kind, keep, std::move(place), std::move(alone));
   node->renewal_.emplace(node->session(), node);
+  node->all_ = KeptNodes::of(node->lock_->client());
+  ++node->all_->number;
   node->listen();
   node->wait_to_look();
   return node;
@@ -124,7 +126,7 @@ void KeptNode::remove(std::function<void(error_code)> removed) {
 }
 
 void KeptNode::stop() {
-  is_over_ = true;
+  if (!std::exchange(is_over_, true)) --all_->number;
   timer_.cancel();
   renewal_.reset();
 }

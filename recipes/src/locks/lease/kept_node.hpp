@@ -6,6 +6,7 @@
 #include "lock_target.hpp"
 #include "node_place.hpp"
 
+#include <zklock/recipe_kit/shared_state.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/recipes/locks/lock_kind.hpp>
 #include <zklock/session.hpp>
@@ -22,6 +23,19 @@
 #include <vector>
 
 namespace zklock::detail {
+
+/// The nodes that a client holds to keep, or keeps. Each has a watch, and all watches of a session share one packet when
+/// the link comes back, so there is a limit.
+///
+/// Threads: the client's executor.
+struct KeptNodes {
+  static constexpr int max_number = 1'000;
+  int number = 0;
+
+  [[nodiscard]] static std::shared_ptr<KeptNodes> of(const ClientHandle& client) {
+    return client.shared_state().keep<KeptNodes>();
+  }
+};
 
 /// From the grant to the acquire that made the node until its delete is sent. A watch on the directory's children asks
 /// for it, and so does whatever ends the proof. The queue is listed again, and watched anew, twice in `keep`,
@@ -108,6 +122,7 @@ class KeptNode : public std::enable_shared_from_this<KeptNode>, public LapseList
   std::uint64_t watch_number_ = 0;
   std::optional<SessionRenewal> renewal_;
   Timer timer_;
+  std::shared_ptr<KeptNodes> all_;
   bool is_over_ = false;
   std::atomic<std::int64_t> token_;
   std::atomic<std::int32_t> version_{0};

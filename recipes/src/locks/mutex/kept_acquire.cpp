@@ -10,6 +10,7 @@ using detail::HeldLock;
 using detail::KeepSettings;
 using detail::KeptLock;
 using detail::KeptNode;
+using detail::KeptNodes;
 using detail::LeaseShare;
 using detail::LockCore;
 using detail::NodePlace;
@@ -80,7 +81,7 @@ std::shared_ptr<HeldLock> hold_to_keep(const std::shared_ptr<LockCore>& core, Ow
                                        KeptLock::Front& front, std::uint64_t attempt) {
   if (!front.lock() || !granted.alone.watch.is_set()) return nullptr;
   if (granted.alone.connection != granted.session.connection()) return nullptr;
-  if (core->keep().node()) return nullptr;
+  if (core->keep().node() || KeptNodes::of(core->client())->number >= KeptNodes::max_number) return nullptr;
   auto node = KeptNode::make(core, core->keep(), kind, keep.keep, NodePlace{granted.session, granted.node},
                              std::move(granted.alone));
   if (!front.become(node, owner)) return nullptr;
