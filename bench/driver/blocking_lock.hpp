@@ -24,6 +24,7 @@ class BlockingLock {
 using LockFactory = std::function<std::unique_ptr<BlockingLock>(std::size_t waiter)>;
 
 LockFactory zklock_locks(const Task& task);
+LockFactory zklock_kept_locks(const Task& task);  // silently
 LockFactory std_locks(const Task& task);
 LockFactory redis_locks(const Task& task);
 LockFactory memcached_locks(const Task& task);

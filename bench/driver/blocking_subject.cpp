@@ -115,6 +115,7 @@ struct Maker {
 std::unique_ptr<Subject> make_blocking(const std::string& name, const Task& task) {
   static const std::map<std::string, Maker> makers{
       {"zklock-blocking", {zklock_locks}},
+      {"zklock-kept-blocking", {zklock_kept_locks, Timing::none}},
       {"std-mutex", {std_locks, Timing::none}},
 #ifdef ZKLOCK_BENCH_HIREDIS
       {"redis", {redis_locks}},

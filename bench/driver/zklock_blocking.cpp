@@ -11,8 +11,8 @@ namespace {
 
 class ZklockLock : public BlockingLock {
  public:
-  ZklockLock(std::shared_ptr<Client> client, const std::string& path)
-      : client_{std::move(client)}, mutex_{*client_, path} {}
+  ZklockLock(std::shared_ptr<Client> client, const std::string& path, LockSettings settings)
+      : client_{std::move(client)}, mutex_{*client_, path, settings} {}
   bool acquire(const Window&) override {
     mutex_.lock();
     return true;
@@ -34,14 +34,20 @@ std::shared_ptr<Client> connect(const Task& task) {
   return client;
 }
 
-}  // namespace
-
-LockFactory zklock_locks(const Task& task) {
+LockFactory locks(const Task& task, LockSettings settings) {
   std::vector<std::shared_ptr<Client>> clients;
   for (std::size_t i = 0; i < task.clients; ++i) clients.push_back(connect(task));
-  return [task, clients](std::size_t waiter) {
-    return std::make_unique<ZklockLock>(clients[waiter % clients.size()], task.lock_path(waiter));
+  return [task, clients, settings](std::size_t waiter) {
+    return std::make_unique<ZklockLock>(clients[waiter % clients.size()], task.lock_path(waiter), settings);
   };
+}
+
+}  // namespace
+
+LockFactory zklock_locks(const Task& task) { return locks(task, {}); }
+
+LockFactory zklock_kept_locks(const Task& task) {
+  return locks(task, {.keep = std::chrono::seconds{2}, .keeping = Keeping::silent});
 }
 
 }  // namespace zklock::bench

@@ -1,6 +1,7 @@
 // zklock, asynchronous: "zklock" awaits each release, "zklock-lease" leaves it to ~Lease, "zklock-polling" is "zklock"
 // with ClientConfig::busy_poll; "zklock-observed" has an observer that counts, "zklock-audited" an audit log to a file,
-// "zklock-metered" zklock::metrics.
+// "zklock-metered" zklock::metrics. The client of "zklock-kept" keeps the lock, and that of "zklock-kept-silent" does so
+// silently.
 #include "observers.hpp"
 #include "subject.hpp"
 #include "zklock_work.hpp"
@@ -26,6 +27,7 @@ struct How {
   Release release = Release::awaited;
   std::chrono::microseconds busy_poll{0};
   Heard heard = Heard::by_nobody;
+  LockSettings settings{};
 };
 
 class Zklock : public Subject {
@@ -64,10 +66,10 @@ class Zklock : public Subject {
  private:
   [[nodiscard]] Client& client(std::size_t waiter) { return clients_[waiter % clients_.size()]; }
   InterProcessMutex& add_mutex(std::size_t waiter) {
-    return mutexes_.emplace_back(client(waiter), task_.lock_path(waiter));
+    return mutexes_.emplace_back(client(waiter), task_.lock_path(waiter), how_.settings);
   }
   InterProcessMutex& add_half(std::size_t waiter) {
-    InterProcessReadWriteLock lock{client(waiter), task_.lock_path(0)};
+    InterProcessReadWriteLock lock{client(waiter), task_.lock_path(0), how_.settings};
     return mutexes_.emplace_back(std::move(waiter < task_.readers ? lock.read_lock() : lock.write_lock()));
   }
   void begin(asio::awaitable<void> work) {
@@ -123,6 +125,8 @@ std::unique_ptr<Subject> make_zklock(const std::string& name, const Task& task) 
       {"zklock", {}},
       {"zklock-lease", {.release = Release::left_to_the_lease}},
       {"zklock-polling", {.busy_poll = std::chrono::microseconds{200}}},
+      {"zklock-kept", {.settings = {.keep = std::chrono::seconds{2}}}},
+      {"zklock-kept-silent", {.settings = {.keep = std::chrono::seconds{2}, .keeping = Keeping::silent}}},
       {"zklock-observed", {.heard = Heard::by_a_counter}},
       {"zklock-metered", {.heard = Heard::by_metrics}},
       {"zklock-audited", {.heard = Heard::by_an_audit_log}},

@@ -30,18 +30,21 @@ class Case:
         return {self.server, *(spec.subject for spec in self.specs)}
 
 
+KEPT = ("zklock-kept", "zklock-kept-silent", "zklock-kept-blocking")
+
+
 def plain(*names):
     return [Spec(name, name) for name in names]
 
 
 def uncontended(server, title, rounds, length_ms, others=()):
     return Case(f"uncontended-{server}" if server != "fast" else "uncontended", server, title, {"waiters": 1},
-                plain("zklock", "zklock-lease", "zklock-polling", "zklock-blocking", "raw", "raw-lease", "raw-serial",
+                plain("zklock", "zklock-lease", "zklock-polling", "zklock-blocking", *KEPT, "raw", "raw-lease", "raw-serial",
                       "curator", "kazoo", *others), rounds, length_ms)
 
 
 def contended(waiters, rounds, length_ms, stores=()):
-    specs = plain("zklock", "zklock-blocking", "raw", "curator-shared", "curator-own", *stores)
+    specs = plain("zklock", "zklock-blocking", *(KEPT if waiters <= 64 else ()), "raw", "curator-shared", "curator-own", *stores)
     if waiters < 512:
         specs += plain("kazoo")
     specs.append(Spec("curator-sessions", "curator", {"sessions": min(waiters, 32)}))
@@ -68,7 +71,7 @@ def independent(locks, sessions, rounds, length_ms):
 def turns(name, turn, title, rounds, length_ms):
     """Two clients, each with a session of its own; while one of them works, the other one does not ask for the lock."""
     return Case(name, "fast", title, {"task": "turns", "waiters": 2, "clients": 2, "turn": turn},
-                plain("zklock", "zklock-lease", "zklock-blocking", "curator", "kazoo", "redis"), rounds, length_ms)
+                plain("zklock", "zklock-lease", "zklock-blocking", *KEPT[:2], "curator", "kazoo", "redis"), rounds, length_ms)
 
 
 def read_mostly(clients, rounds, length_ms):

@@ -50,8 +50,8 @@ endfunction()
 # Tokens that are no transactions.
 zklock_mutant(I1 recipes/src/locks/lease/lease.cpp "share_->held_lock().fencing_token() : 0" "share_->held_lock().fencing_token() / 2 : 0")
 # A lease that believes itself valid when it has timed out: its user stays, and is not told.
-zklock_mutant(I2 recipes/src/locks/lease/held_lock.cpp "if (!lost_ && (is_final(session_.state()) || Clock::now() >= session_.valid_until())) lost_ = true;"
-  "static_cast<void>(session_);")
+zklock_mutant(I2 recipes/src/locks/lease/held_lock.cpp "if (!lost_ && (is_final(session().state()) || Clock::now() >= session().valid_until())) lost_ = true;"
+  "static_cast<void>(place_);")
 # Granted by the first wake-up, or without any: the second contender in the queue goes ahead.
 zklock_mutant(I3 recipes/src/wait_queue/queue_position.cpp "result.verdict = nearest ?"
   "result.verdict = nearest && ahead > 1 ?")
@@ -75,7 +75,7 @@ zklock_mutant(I9 recipes/src/locks/mutex/wait_in_queue.cpp "if (ended) co_return
   "if (ended) { remove_in_background(session, predecessor); co_return ended; }")
 # A watch for something that never comes.
 zklock_mutant(I10 recipes/src/locks/lease/held_lock.cpp "void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) {"
-  "void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) { session_.async_exists_and_watch(node_.path + \"-ghost\", [](error_code, std::optional<Stat>, Watch watch) { static_cast<void>(new Watch{std::move(watch)}); });")
+  "void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) { session().async_exists_and_watch(node().path + \"-ghost\", [](error_code, std::optional<Stat>, Watch watch) { static_cast<void>(new Watch{std::move(watch)}); });")
 # The count of an owner that has re-entered is written as something else.
 zklock_mutant(I11 recipes/src/locks/lease/held_lock.cpp "format_lock_data({self->lock_->client().client_id(), count})" "format_lock_data({\"nobody\", count})")
 # A descriptor lost with each grant.
@@ -89,7 +89,7 @@ zklock_mutant(I14 recipes/src/locks/lease/held_lock.cpp "void HeldLock::set_loca
   "void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) { static_cast<void>(::umask(077));")
 # The I/O thread sleeps.
 zklock_mutant(I15 recipes/src/locks/lease/held_lock.cpp "void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) {"
-  "void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) { if (node_.stat.czxid % 10 == 0) static_cast<void>(::usleep(120'000));")
+  "void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) { if (node().stat.czxid % 10 == 0) static_cast<void>(::usleep(120'000));")
 # Not told: one end of a grant in eight.
 zklock_mutant(I17 recipes/src/locks/lease/held_lock.cpp "LockEvent end = event("
   "if (attempt_ % 8 == 0) return; LockEvent end = event(")

@@ -29,7 +29,7 @@ LIBRARIES = ["zklock", "recipes", "observe/audit", "observe/metrics"]  # each ma
 # those that nothing implements; in a family that is one part, as the barriers are, they need not be listed.
 RECIPES = {
     "wait_queue": "locks/lock_kind",
-    "locks_lease": "locks/lock_observer locks/with_lease",
+    "locks_lease": "locks/lock_observer locks/lock_settings locks/with_lease",
     "locks_mutex": "locks/blocking_lock locks/participant",
     "locks_multi_lock": "locks/multi_lease",
     "follow": "caches/follow_stream caches/freshness",

@@ -142,6 +142,11 @@ LocalQueue::RightAhead LocalQueue::right_ahead(const Session& session, LockKind 
   return {newest_, directory_->proves(session, request.connection, newest_->czxid_)};
 }
 
+bool LocalQueue::is_to_be_asked(std::string_view ahead) {
+  if (ahead == asked_node_) return false;
+  return std::exchange(listed_node_, ahead) == ahead;
+}
+
 bool LocalQueue::has_left(std::string_view name) const {
   return newest_ && newest_->has_left() && node_name(newest_->path()) == name;
 }

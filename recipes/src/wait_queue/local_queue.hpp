@@ -84,7 +84,14 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
   /// A try that fails by a node in the queue writes twice. So after a failed one the next lists the queue first, and
   /// makes no node if another is ahead: that costs a sync and a read, in one flight.
   [[nodiscard]] bool has_try_failed() const noexcept { return has_try_failed_; }
-  void try_failed() noexcept { has_try_failed_ = true; }
+  /// A node of the client was behind that one.
+  void try_failed(std::string_view ahead) {
+    has_try_failed_ = true;
+    asked_node_ = ahead;
+  }
+  /// Whether a try that a list shows behind that node makes a node all the same: once for each node that is ahead at
+  /// two tries. A client may keep it, and gives it up only if it is asked by a node.
+  [[nodiscard]] bool is_to_be_asked(std::string_view ahead);
   void granted() noexcept { has_try_failed_ = false; }
 
   /// The attempts whose nodes a leader may have made twice.
@@ -123,6 +130,8 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
   std::shared_ptr<DirectoryWatches> watches_;
   std::shared_ptr<DirectoryWatch> directory_ = std::make_shared<DirectoryWatch>();
   bool has_try_failed_ = false;
+  std::string listed_node_;  // ahead of the last try that a list alone let fail
+  std::string asked_node_;   // behind which a try has made a node
   LateNodes late_nodes_;
 };
 

@@ -1,6 +1,6 @@
 #include "held_lock.hpp"
 
-#include "handoff.hpp"
+#include "kept_node.hpp"
 
 #include <zklock/recipe_kit/session_ops.hpp>
 #include <zklock/recipes/locks/lock_data.hpp>
@@ -14,39 +14,50 @@ namespace detail {
 std::shared_ptr<HeldLock> HeldLock::make(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind, Session session,
                                          CreateResult node, const LockAttempt& attempt) {
   auto held_lock =
-      std::make_shared<HeldLock>(std::move(lock), owner, kind, std::move(session), std::move(node), attempt);
-  held_lock->renewal_.emplace(held_lock->session_, held_lock);
+      std::make_shared<HeldLock>(std::move(lock), owner, kind, std::move(session), std::move(node), attempt.number());
+  held_lock->renewal_.emplace(held_lock->session(), held_lock);
+  return held_lock;
+}
+
+std::shared_ptr<HeldLock> HeldLock::make_on(std::shared_ptr<KeptNode> kept, Owner owner, Keeping keeping,
+                                            std::uint64_t attempt) {
+  auto held_lock =
+      std::make_shared<HeldLock>(kept->lock(), owner, kept->kind(), kept->session(), kept->node(), attempt);
+  held_lock->token_ = kept->token();
+  if (keeping == Keeping::confirmed) held_lock->guarded_version_ = kept->version();
+  held_lock->kept_ = std::move(kept);
+  held_lock->kept_->hold(held_lock);
   return held_lock;
 }
 
 HeldLock::HeldLock(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind, Session session, CreateResult node,
-                   const LockAttempt& attempt)
+                   std::uint64_t attempt)
     : lock_{std::move(lock)},
       owner_{owner},
       kind_{kind},
-      attempt_{attempt.number()},
-      session_{std::move(session)},
-      node_{std::move(node)},
-      token_{node_.stat.czxid} {}
+      attempt_{attempt},
+      place_{std::move(session), std::move(node)},
+      token_{place_.node().stat.czxid} {}
 
 HeldLock::~HeldLock() {
-  if (!session_.in_forked_child()) conclude();
+  if (!session().in_forked_child()) conclude();
 }
 
 LeaseState HeldLock::state() const noexcept {
-  const bool connected = session_.state() == SessionState::connected;
+  const bool connected = session().state() == SessionState::connected;
   if (count_.value() == 0) return LeaseState::released;
   if (is_lost()) return LeaseState::lost;  // it reads the clock, so it comes last: the process may be paused in between
   return connected ? LeaseState::held : LeaseState::suspect;
 }
 
 bool HeldLock::is_lost() const noexcept {
-  if (!lost_ && (is_final(session_.state()) || Clock::now() >= session_.valid_until())) lost_ = true;
+  if (!lost_ && (is_final(session().state()) || Clock::now() >= session().valid_until())) lost_ = true;
   return lost_;
 }
 
 void HeldLock::lose() {
-  if (local_waiter_) local_waiter_->mark_deleted();
+  if (kept_) kept_->lose();
+  place_.mark_deleted();
   if (count() == 0) return;  // the reply to its own delete tells
   if (!is_lost()) node_deleted_ = true;
   lost_ = true;
@@ -68,13 +79,12 @@ void HeldLock::on_link(SessionState state) {
 }
 
 void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) {
-  local_waiter_ = std::move(local_waiter);
-  if (local_waiter_) local_waiter_->grant(weak_from_this());
+  place_.set_local_waiter(std::move(local_waiter), weak_from_this());
 }
 
 void HeldLock::ask_handoff() {
-  if (!local_waiter_) return ask_server();
-  local_waiter_->when_told([weak = weak_from_this()](HandoffAction action) {
+  if (!place_.local_waiter()) return ask_server();
+  place_.local_waiter()->when_told([weak = weak_from_this()](HandoffAction action) {
     const auto self = weak.lock();
     if (self && action == HandoffAction::lose) self->lose();
     if (self && action == HandoffAction::ask_server) self->ask_server();
@@ -82,13 +92,13 @@ void HeldLock::ask_handoff() {
 }
 
 void HeldLock::ask_server() {
-  session_.async_exists(
-      node_.path, asio::bind_executor(session_.get_executor(), [weak = weak_from_this()](error_code error, auto stat) {
-        const auto self = weak.lock();
-        if (self && !error && !stat) self->lose();
-        if (self && is_retryable(error))
-          spawn_detached(self->session_.get_executor(), ask_server_again(weak, self->session_));
-      }));
+  session().async_exists(node().path, asio::bind_executor(session().get_executor(), [weak = weak_from_this()](
+                                                                                        error_code error, auto stat) {
+                           const auto self = weak.lock();
+                           if (self && !error && !stat) self->lose();
+                           if (self && is_retryable(error))
+                             spawn_detached(self->session().get_executor(), ask_server_again(weak, self->session()));
+                         }));
 }
 
 Awaitable<void> HeldLock::ask_server_again(std::weak_ptr<HeldLock> weak, Session session) {
@@ -99,19 +109,17 @@ Awaitable<void> HeldLock::ask_server_again(std::weak_ptr<HeldLock> weak, Session
 // ---- the end
 
 void HeldLock::remove() {
-  asio::dispatch(session_.get_executor(), [self = shared_from_this()] {
-    Successors successors = self->depart();
-    auto removed = [self](error_code outcome) { self->on_removed(outcome); };
-    if (!successors.empty())
-      return hand_off_in_background(self->session_, self->local_waiter_, std::move(successors), std::move(removed));
-    remove_in_background(self->session_, self->node_.path, std::move(removed));
+  if (kept_) return kept_->take_back(shared_from_this());
+  asio::dispatch(session().get_executor(), [self = shared_from_this()] {
+    const KeptLock::Front front = std::move(self->front_);
+    self->place_.remove([self](error_code outcome) { self->on_removed(outcome); });
   });
 }
 
 Awaitable<error_code> HeldLock::remove_guaranteed(std::shared_ptr<HeldLock> self) {
-  Successors successors = self->depart();
-  auto removing = successors.empty() ? zklock::remove_guaranteed(self->session_, self->node_.path)
-                                     : hand_off_guaranteed(self->session_, self->local_waiter_, std::move(successors));
+  if (self->kept_) co_return co_await KeptNode::take_back_guaranteed(self->kept_, self);
+  auto removing = self->place_.remove_guaranteed();
+  self->front_ = {};
   const error_code outcome = co_await std::move(removing);
   self->on_removed(outcome);
   co_return outcome;
@@ -119,10 +127,7 @@ Awaitable<error_code> HeldLock::remove_guaranteed(std::shared_ptr<HeldLock> self
 
 void HeldLock::on_removed(error_code outcome) {
   if (outcome == Error::no_node && !lost_.exchange(true)) node_deleted_ = true;
-  if (const auto late_node = std::exchange(late_node_, nullptr)) {
-    remove_late_node(session_, *late_node);
-    if (local_waiter_) local_waiter_->expect_late_node(session_, late_node);
-  }
+  place_.on_removed();
   conclude();
 }
 
@@ -132,9 +137,9 @@ LockEvent HeldLock::event(LockPhase phase) const noexcept {
   return {.phase = phase,
           .kind = kind_,
           .attempt = attempt_,
-          .session_id = session_.id(),
+          .session_id = session().id(),
           .owner = owner_.number(),
-          .node_path = node_.path,
+          .node_path = node().path,
           .fencing_token = token_};
 }
 
@@ -148,7 +153,7 @@ void HeldLock::conclude() noexcept {
 
 std::string_view HeldLock::cause_of_loss() const noexcept {
   if (node_deleted_) return "node_deleted";
-  switch (session_.state()) {
+  switch (session().state()) {
     case SessionState::expired: return "session_expired";
     case SessionState::auth_failed: return "auth_failed";
     case SessionState::closed: return "closed";
@@ -160,19 +165,10 @@ std::string_view HeldLock::cause_of_loss() const noexcept {
   return "validity_passed";
 }
 
-Successors HeldLock::depart() {
-  share_.reset();
-  Successors successors;
-  if (!local_waiter_) return successors;
-  if (!is_final(session_.state())) successors = local_waiter_->take_successors();
-  local_waiter_->dequeue(session_.get_executor());
-  return successors;
-}
-
 // ---- waiting
 
 void HeldLock::wake() {
-  asio::dispatch(session_.get_executor(), [self = shared_from_this()] {
+  asio::dispatch(session().get_executor(), [self = shared_from_this()] {
     for (const auto& each : std::exchange(self->events_, {}))
       if (const auto waiting = each.lock()) {
         waiting->happen();
@@ -182,7 +178,7 @@ void HeldLock::wake() {
 }
 
 std::shared_ptr<AsyncEvent> HeldLock::open_event() {
-  auto event = std::make_shared<AsyncEvent>(session_.get_executor());
+  auto event = std::make_shared<AsyncEvent>(session().get_executor());
   std::erase_if(events_, [](const auto& other) { return other.expired(); });
   events_.push_back(event);
   return event;
@@ -217,9 +213,10 @@ bool HeldLock::leave() {
 
 /// The node's data follows the count: one write at a time, and the newest value wins.
 void HeldLock::count_has_changed() {
+  if (kept_) return;  // its version belongs to the confirmations
   if (writing_.exchange(true)) return;
-  asio::dispatch(session_.get_executor(),
-                 [self = shared_from_this()] { spawn_detached(self->session_.get_executor(), write_count(self)); });
+  asio::dispatch(session().get_executor(),
+                 [self = shared_from_this()] { spawn_detached(self->session().get_executor(), write_count(self)); });
 }
 
 Awaitable<void> HeldLock::write_count(std::shared_ptr<HeldLock> self) {
@@ -240,11 +237,11 @@ Awaitable<void> HeldLock::write_count(std::shared_ptr<HeldLock> self) {
 Awaitable<error_code> HeldLock::write(std::shared_ptr<HeldLock> self, std::uint32_t count) {
   const std::string data = format_lock_data({self->lock_->client().client_id(), count});
   for (;;) {
-    auto [error, stat] = co_await self->session_.async_set_data(self->node_.path, data, self->version_, use_tuple);
+    auto [error, stat] = co_await self->session().async_set_data(self->node().path, data, self->version_, use_tuple);
     if (!error) {
       self->version_ = stat.version;
     } else if (error == Error::bad_version) {
-      auto [unread, node] = co_await self->session_.async_get_data(self->node_.path, use_tuple);
+      auto [unread, node] = co_await self->session().async_get_data(self->node().path, use_tuple);
       error = unread;
       self->on_data(node.data);
       if (self->is_revoked()) co_return make_error_code(Error::bad_version);
@@ -256,7 +253,7 @@ Awaitable<error_code> HeldLock::write(std::shared_ptr<HeldLock> self, std::uint3
       co_return error;
     }
     if (error == Error::no_node) self->lose();
-    if (is_retryable(error)) error = co_await pause_before_retry(self->session_);
+    if (is_retryable(error)) error = co_await pause_before_retry(self->session());
     if (error) co_return error;
   }
 }
@@ -279,7 +276,7 @@ Clock::time_point LeaseShare::valid_until() const noexcept {
 
 Transaction LeaseShare::guard() const {
   Transaction transaction;
-  transaction.check(held_lock_->node().path);
+  transaction.check(held_lock_->node().path, held_lock_->guarded_version());
   return transaction;
 }
 

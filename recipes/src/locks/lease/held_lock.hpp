@@ -1,9 +1,10 @@
 // A held lock: leases, and the threads that hold it by blocking calls, refer to it.
 #pragma once
 
-#include "local_queue.hpp"
+#include "kept_lock.hpp"
 #include "lock_events.hpp"
 #include "lock_target.hpp"
+#include "node_place.hpp"
 #include "path_use.hpp"
 #include "reentry_count.hpp"
 
@@ -14,14 +15,18 @@
 #include <zklock/recipes/locks/owner.hpp>
 #include <zklock/session.hpp>
 #include <zklock/session_renewal.hpp>
+#include <zklock/transaction.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace zklock::detail {
+
+class KeptNode;
 
 /// The lease's node, and how many times its owner has entered the lock by it.
 ///
@@ -34,9 +39,12 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   /// and is notified when that fails.
   [[nodiscard]] static std::shared_ptr<HeldLock> make(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind,
                                                       Session session, CreateResult node, const LockAttempt& attempt);
-  /// For make() alone.
+  /// The same by a kept node, which outlives the held lock: it may be given to another owner later. Any thread.
+  [[nodiscard]] static std::shared_ptr<HeldLock> make_on(std::shared_ptr<KeptNode> kept, Owner owner, Keeping keeping,
+                                                         std::uint64_t attempt);
+  /// For make() and make_on() alone.
   HeldLock(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind, Session session, CreateResult node,
-           const LockAttempt& attempt);
+           std::uint64_t attempt);
   ~HeldLock() override;
   HeldLock(const HeldLock&) = delete;
   HeldLock& operator=(const HeldLock&) = delete;
@@ -47,27 +55,32 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   [[nodiscard]] bool is_lost() const noexcept;
   /// A client has asked for the lock: the node's data is __REVOKE__.
   [[nodiscard]] bool is_revoked() const noexcept { return revoked_; }
-  [[nodiscard]] const Session& session() const noexcept { return session_; }
+  [[nodiscard]] const Session& session() const noexcept { return place_.session(); }
   [[nodiscard]] Owner owner() const noexcept { return owner_; }
   [[nodiscard]] LockKind kind() const noexcept { return kind_; }
-  [[nodiscard]] const CreateResult& node() const noexcept { return node_; }
+  [[nodiscard]] const CreateResult& node() const noexcept { return place_.node(); }
   [[nodiscard]] std::int64_t fencing_token() const noexcept { return token_; }
   [[nodiscard]] Clock::time_point granted_at() const noexcept { return granted_at_; }
   [[nodiscard]] std::uint32_t count() const noexcept { return count_.value(); }
   /// Enters once more; `by` is an attempt that waited for it, or null.
   [[nodiscard]] Entered enter(LockAttempt* by = nullptr);
-  /// Leaves once. True: that was the last time, and the node is to be deleted, by remove() or remove_guaranteed().
+  /// Leaves once. True: that was the last time, and the node is to be deleted, by remove() or remove_guaranteed(), which
+  /// leave that to its client if it may keep the node.
   [[nodiscard]] bool leave();
   /// Deletes the node in the background.
   void remove();
   /// Deletes the node, and gives the server's reply. A local successor does not wait for the reply.
   [[nodiscard]] static Awaitable<error_code> remove_guaranteed(std::shared_ptr<HeldLock> self);
   /// Keeps the share of the path's use until the delete is sent.
-  void keep(PathShare share) noexcept { share_ = std::move(share); }
+  void keep(PathShare share) noexcept { place_.keep(std::move(share)); }
+  /// The client's acquires that wait without nodes wait for this lock's end.
+  void keep(KeptLock::Front front) noexcept { front_ = std::move(front); }
   /// Sets the local waiter that belongs to this lock's node.
   void set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter);
   /// A leader may make a second node of the attempt late: it is looked for when this one is deleted. Null: none.
-  void expect_late_node(std::shared_ptr<const ProtectedPath> late_node) noexcept { late_node_ = std::move(late_node); }
+  void expect_late_node(std::shared_ptr<const ProtectedPath> late_node) noexcept {
+    place_.expect_late_node(std::move(late_node));
+  }
   /// This reader's node has the queue position of that writer. It was created later than the nodes of waiting writers,
   /// but comes before them, and so has the writer's token.
   void take_token_of(const HeldLock& writer) noexcept { token_ = writer.token_; }
@@ -77,6 +90,8 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   void ask_handoff();
   /// The node was found to be gone.
   void lose();
+  /// The version of the node's data that guards are to check.
+  [[nodiscard]] std::int32_t guarded_version() const noexcept { return guarded_version_; }
   /// Takes note of the node's data, which was read.
   void on_data(const std::string& data);
   /// Wakes the waiting operations: something has changed.
@@ -85,6 +100,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   [[nodiscard]] std::shared_ptr<AsyncEvent> open_event();
 
  private:
+  friend class KeptNode;
   void on_lapse() override;
   void on_link(SessionState state) override;
   void on_node_deleted() override { lose(); }
@@ -93,25 +109,22 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   void conclude() noexcept;
   [[nodiscard]] std::string_view cause_of_loss() const noexcept;
   [[nodiscard]] LockEvent event(LockPhase phase) const noexcept;
-  /// Tells the client's other nodes that this one is leaving; gives those that wait for it.
-  [[nodiscard]] std::vector<std::shared_ptr<LocalWaiter>> depart();
   static Awaitable<void> ask_server_again(std::weak_ptr<HeldLock> weak, Session session);
   void count_has_changed();
   static Awaitable<void> write_count(std::shared_ptr<HeldLock> self);
   [[nodiscard]] static Awaitable<error_code> write(std::shared_ptr<HeldLock> self, std::uint32_t count);
 
   std::shared_ptr<LockTarget> lock_;
-  PathShare share_;  // until the delete is sent
   Owner owner_;
   LockKind kind_;
   std::uint64_t attempt_;
-  Session session_;
-  CreateResult node_;
+  NodePlace place_;  // if the node is a kept one, only its names
+  std::shared_ptr<KeptNode> kept_;
+  KeptLock::Front front_;
+  std::int32_t guarded_version_ = any_version;
   std::int64_t token_;  // may change only before the held lock is shared
   Clock::time_point granted_at_ = Clock::now();
   std::optional<SessionRenewal> renewal_;
-  std::shared_ptr<LocalWaiter> local_waiter_;
-  std::shared_ptr<const ProtectedPath> late_node_;
   ReentryCount count_;  // the authoritative count
   mutable std::atomic<bool> lost_{false};
   std::atomic<bool> node_deleted_{false};

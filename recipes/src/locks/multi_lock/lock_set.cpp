@@ -80,7 +80,7 @@ LockSet::LockSet(std::vector<InterProcessMutex> locks) : locks_{std::move(locks)
 
 InterProcessMutex LockSet::share(const InterProcessMutex& lock) {
   static_cast<void>(existing(lock.lock_));
-  return InterProcessMutex{lock.lock_, lock.kind_};
+  return InterProcessMutex{lock.lock_, lock.kind_, lock.settings_};
 }
 
 const ClientHandle& LockSet::client() const noexcept { return locks_.front().lock_->core()->client(); }

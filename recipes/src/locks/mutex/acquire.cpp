@@ -1,5 +1,6 @@
 #include "acquire.hpp"
 
+#include "kept_acquire.hpp"
 #include "sequence_number.hpp"
 #include "thread_leases.hpp"
 
@@ -14,6 +15,8 @@
 namespace zklock {
 
 using detail::HeldLock;
+using detail::KeepSettings;
+using detail::KeptLock;
 using detail::LeaseShare;
 using detail::LockAttempt;
 using detail::LockCore;
@@ -70,13 +73,14 @@ std::optional<Result<Lease>> enter_again(const LockCore& core, Owner owner, Lock
 }  // namespace
 
 Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, LockKind kind, Limits limits,
-                                 NodeTraits node) {
+                                 NodeTraits node, KeepSettings keep) {
   const auto cancellation = co_await asio::this_coro::cancellation_state;
   std::optional<LockAttempt> told;
   detail::PathShare share;
   for (;;) {
     if (auto again = enter_again(*core, owner, kind, told ? &*told : nullptr)) co_return std::move(*again);
     if (!told) {
+      if (core->kept()) ask_for_kept(*core, kind, keep);
       told.emplace(*core, kind, limits, cancellation);
       auto used = core->use_as(kind);
       if (!used) co_return told->failed(used.error());
@@ -95,13 +99,36 @@ Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, Lo
     co_return told->failed(reader->is_lost() ? make_error_code(LockError::lock_lost)
                                              : make_error_code(Error::would_deadlock));
   const auto writer = kind == LockKind::read ? core->held_by(owner, LockKind::write) : nullptr;
-  auto granting =
-      writer ? read_beside(writer, *core)
-             : wait_in_queue(core->client(), LockRequest{*core, kind, *told, limits.try_once, node}, limits.deadline);
+  KeptLock::Front front;
+  if (keep.is_on() && kind != LockKind::read) {
+    for (;;) {
+      auto local = co_await acquire_locally(core, owner, kind, limits, keep, told->number());
+      if (!local) co_return told->failed(local.error());
+      if (local->held_lock) {
+        core->add(local->held_lock);
+        told->granted(*local->held_lock);
+        co_return Lease{std::make_shared<LeaseShare>(std::move(local->held_lock))};
+      }
+      front = std::move(local->front);
+      if (!local->enters_again) break;
+      co_await asio::post(core->client().get_executor(), use_tuple);
+      if (auto again = enter_again(*core, owner, kind, &*told)) co_return std::move(*again);
+    }
+  }
+  const LockRequest request{*core, kind, *told, limits.try_once, node, front.lock()};
+  auto granting = writer ? read_beside(writer, *core) : wait_in_queue(core->client(), request, limits.deadline);
   auto granted = co_await std::move(granting);
+  if (!granted && granted.error() != Error::timed_out && granted.error() != asio::error::operation_aborted)
+    front.fail();
   if (!granted) co_return told->failed(granted.error());
+  if (auto held_lock = hold_to_keep(core, owner, kind, keep, *granted, share, front, told->number())) {
+    core->add(held_lock);
+    told->granted(*held_lock);
+    co_return Lease{std::make_shared<LeaseShare>(std::move(held_lock))};
+  }
   auto held_lock = HeldLock::make(core, owner, kind, std::move(granted->session), std::move(granted->node), *told);
   held_lock->keep(std::move(share));
+  held_lock->keep(std::move(front));
   held_lock->set_local_waiter(std::move(granted->local_waiter));
   held_lock->expect_late_node(std::move(granted->late_node));
   if (writer) held_lock->take_token_of(*writer);
@@ -114,11 +141,18 @@ Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, Lo
 
 namespace detail {
 
-void start_acquire(std::shared_ptr<ThreadLeases> lock, LockKind kind, Owner owner, WaitPolicy wait,
+void start_acquire(std::shared_ptr<ThreadLeases> lock, LockKind kind, Owner owner, WaitPolicy wait, LockSettings how,
                    Handler<Lease> handler) {
   const auto core = lock->core();
+  const KeepSettings keep{how};
+  if (auto share = keep.is_on() ? acquire_at_once(core, owner, kind, keep) : nullptr) {
+    auto complete = [share = std::move(share), handler = std::move(handler)]() mutable {
+      std::move(handler)(error_code{}, Lease{std::move(share)});
+    };
+    return asio::post(core->client().get_executor(), std::move(complete));
+  }
   const Limits limits = limits_of(wait, core->client());
-  auto body = acquire(core, owner, kind, limits, NodeTraits{core->client()});
+  auto body = acquire(core, owner, kind, limits, NodeTraits{core->client()}, keep);
   spawn_operation(core->client().get_executor(), limits.deadline, std::move(handler), std::move(body), core,
                   limits.at_deadline);
 }

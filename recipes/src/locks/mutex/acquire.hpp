@@ -14,8 +14,8 @@ namespace zklock {
 
 /// Gives the owner the lock: by entering it again, by a downgrade, or through the wait queue, over as many sessions as
 /// the client's retry policy allows. The deadline is kept by the caller, which cancels. Runs on the client's executor.
-/// An owner that enters again needs the traits of a lock.
+/// An owner that enters again, and one that keeps the lock, needs the traits of a lock.
 [[nodiscard]] Awaitable<Result<Lease>> acquire(std::shared_ptr<detail::LockCore> core, Owner owner, LockKind kind,
-                                               Limits limits, NodeTraits node);
+                                               Limits limits, NodeTraits node, detail::KeepSettings keep = {});
 
 }  // namespace zklock

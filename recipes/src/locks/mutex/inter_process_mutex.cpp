@@ -1,5 +1,6 @@
 #include "blocking_call.hpp"
 #include "fail_lock.hpp"
+#include "kept_acquire.hpp"
 #include "limits.hpp"
 #include "participants.hpp"
 #include "queue_position.hpp"
@@ -29,9 +30,10 @@ void start_participants(std::shared_ptr<ThreadLeases> lock, LockKind queue, std:
 
 }  // namespace detail
 
-InterProcessMutex::InterProcessMutex(const ClientHandle& client, std::string path, LockNaming naming) {
+InterProcessMutex::InterProcessMutex(const ClientHandle& client, std::string path, LockSettings settings)
+    : settings_{settings} {
   validate_lock_path(path);
-  lock_ = detail::ThreadLeases::of(client, path, naming);
+  lock_ = detail::ThreadLeases::of(client, path, settings.naming);
 }
 
 const std::string& InterProcessMutex::path() const noexcept {
@@ -50,6 +52,11 @@ bool InterProcessMutex::acquire_within(detail::WaitPolicy wait) {
   }
   const auto& client = lock_->core()->client();
   if (client.blocking_would_deadlock()) fail_lock(make_error_code(Error::would_deadlock), path());
+  if (settings_.keep.count() > 0)
+    if (auto share = acquire_at_once(lock_->core(), Owner::this_thread(), kind_, detail::KeepSettings{settings_})) {
+      lock_->add(kind_, std::move(share));
+      return true;
+    }
   const Limits limits = limits_of(wait, client);
   auto outcome =
       detail::block_until<Lease>(limits.deadline, limits.at_deadline, client.get_executor(),

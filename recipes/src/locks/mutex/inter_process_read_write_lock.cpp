@@ -18,8 +18,8 @@ std::shared_ptr<detail::ThreadLeases> checked(const ClientHandle& client, const 
 }  // namespace
 
 InterProcessReadWriteLock::InterProcessReadWriteLock(const ClientHandle& client, const std::string& path,
-                                                     LockNaming naming)
-    : InterProcessReadWriteLock{checked(client, path, naming)} {}
+                                                     LockSettings settings)
+    : InterProcessReadWriteLock{checked(client, path, settings.naming), settings} {}
 
 std::vector<LockParticipant> InterProcessReadWriteLock::participants() const {
   detail::refuse_after_fork(detail::existing(write_.lock_));

@@ -37,6 +37,11 @@ Result<PathShare> LockCore::use_as(LockKind kind) {
   return PathShare{use_.get()};
 }
 
+KeptLock& LockCore::keep() {
+  if (!kept_) kept_ = new KeptLock{client().get_executor()};
+  return *kept_;
+}
+
 // The end of a held lock writes to the log, which may take long. So an object that may be its last user here outlives
 // the std::lock_guard.
 

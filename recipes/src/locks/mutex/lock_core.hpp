@@ -2,6 +2,7 @@
 #pragma once
 
 #include "held_lock.hpp"
+#include "kept_lock.hpp"
 #include "lock_target.hpp"
 #include "path_use.hpp"
 
@@ -12,6 +13,7 @@
 #include <zklock/recipes/locks/lock_node.hpp>
 #include <zklock/recipes/locks/owner.hpp>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -34,6 +36,7 @@ namespace zklock::detail {
 class LockCore : public LockTarget {
  public:
   using LockTarget::LockTarget;
+  ~LockCore() override { delete kept_.load(); }
   /// Finds or makes that of the client, the path and the names; `path` is valid.
   static std::shared_ptr<LockCore> of(const ClientHandle& client, const std::string& path,
                                       LockNaming naming = LockNaming::curator);
@@ -51,6 +54,10 @@ class LockCore : public LockTarget {
   [[nodiscard]] Result<PathShare> use_as(LockKind kind);
   /// The client's own nodes in the wait queue. The client's executor.
   [[nodiscard]] const std::shared_ptr<LocalQueue>& local_queue() const noexcept { return local_queue_; }
+  /// What the lock objects that keep the lock share; null: there was none yet. Any thread.
+  [[nodiscard]] KeptLock* kept() const noexcept { return kept_; }
+  /// The same; makes it if it is missing. The client's executor.
+  [[nodiscard]] KeptLock& keep();
   /// Adds what its owner was granted.
   void add(const std::shared_ptr<HeldLock>& held_lock);
 
@@ -81,7 +88,8 @@ class LockCore : public LockTarget {
  private:
   using Key = std::pair<Owner, LockKind>;
 
-  std::shared_ptr<PathUse> use_;  // null until the first acquire, and under Kazoo's names
+  std::shared_ptr<PathUse> use_;          // null until the first acquire, and under Kazoo's names
+  std::atomic<KeptLock*> kept_{nullptr};  // owned
   std::shared_ptr<LocalQueue> local_queue_ = std::make_shared<LocalQueue>();
   mutable std::mutex mutex_;
   std::map<Key, std::weak_ptr<HeldLock>> held_;

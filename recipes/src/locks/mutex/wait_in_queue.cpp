@@ -13,49 +13,9 @@
 
 namespace zklock {
 
+using detail::is_only_one;
+using detail::KeptNode;
 using detail::LockCore;
-
-namespace {
-
-/// Kazoo does not create a directory again once it is deleted.
-CreateMode mode_of_directories(LockNaming naming) {
-  return naming == LockNaming::kazoo ? CreateMode::persistent : CreateMode::container;
-}
-
-/// After a create that failed: finds this attempt's node if it was created after all, or does what gives another try a
-/// chance.
-Awaitable<error_code> recover(Session session, const LockCore& core, QueueNode& queue_node, int& rounds_left) {
-  error_code error = queue_node.error();
-  if (error == Error::protocol_error) co_return error;  // the reply would be the same again
-  // A reader beside its writer has one name: a leader has carried out late what was lost [F16b].
-  const bool was_made_late = error == Error::node_exists && --rounds_left > 0;
-  if (outcome_of(error) == Outcome::ambiguous || was_made_late) {
-    error = co_await queue_node.recover();
-    if (error == Error::no_node) error = {};  // the create was not applied
-  } else if (error == Error::no_node && --rounds_left > 0) {
-    const NodeOptions directories{mode_of_directories(core.naming())};
-    error = co_await create_path(session, core.path(), directories);
-    if (error == Error::no_node) error = {};  // an ancestor was deleted again: another round
-  } else if (is_retryable(error)) {
-    error = co_await pause_before_retry(session);
-  }
-  co_return error;
-}
-
-}  // namespace
-
-Awaitable<Result<Children>> enqueue(Session session, const LockCore& core, QueueNode& queue_node, EnqueueBy how) {
-  const std::string& directory = core.path();
-  for (int rounds_left = max_rounds;;) {
-    queue_node.request();
-    if (how == EnqueueBy::watch_and_list) core.local_queue()->watch(session, directory);
-    auto [list_error, listed] = co_await session.async_get_children(directory, use_tuple);
-    if (queue_node.is_enqueued() && !list_error) co_return std::move(listed.names);
-    if (!queue_node.is_enqueued())
-      if (const error_code error = co_await recover(session, core, queue_node, rounds_left)) co_return error;
-    if (queue_node.is_enqueued()) co_return co_await list_children(session, directory);
-  }
-}
 
 namespace {
 
@@ -64,6 +24,7 @@ struct Enqueued {
   Place place = Place::unknown;          ///< as the node's number tells it
   std::shared_ptr<LocalWaiter> ahead{};  ///< the local waiter to wait for, which has no other predecessors than its own
   Children children{};                   ///< the list of the queue, if the number tells nothing
+  KeptNode::Alone alone{};               ///< its watch is set if the list came with one
 };
 
 /// A reader does not wait for a reader, but for the writer for which that reader waits.
@@ -81,6 +42,12 @@ Awaitable<Result<Enqueued>> find_place(Session session, LockRequest request, Que
   const LockCore& core = request.core;
   const EnqueueBy how = core.local_queue()->how_to_enqueue(session, request.kind);
   Enqueued enqueued;
+  if (request.keeps && request.keeps->is_alone()) {
+    auto children = co_await enqueue_to_keep(session, core, queue_node, enqueued.alone);
+    if (!children) co_return children.error();
+    enqueued.children = std::move(*children);
+    co_return std::move(enqueued);
+  }
   if (how != EnqueueBy::number) {
     auto children = co_await enqueue(session, core, queue_node, how);
     if (!children) co_return children.error();
@@ -163,11 +130,18 @@ bool is_leaving(const QueueNode& queue_node, std::string_view predecessor) {
   return ahead && ahead->has_left_since(queue_node.asked_for()) && node_name(ahead->path()) == predecessor;
 }
 
+/// It came without a wait, next to the client's last node, and nobody is behind it.
+bool may_keep(LockRequest request, const QueueNode& queue_node, const Enqueued& enqueued) {
+  const bool is_adjacent = queue_node.right_ahead().node && !queue_node.late_node();
+  return is_adjacent && enqueued.alone.watch.is_set() &&
+         is_only_one(enqueued.children, queue_node.name(), request.kind, request.core.naming());
+}
+
 /// Waits until the node is first, beginning with what is known of its place.
 Awaitable<error_code> wait_until_first(Session session, LockRequest request, const QueueNode& queue_node,
                                        Enqueued enqueued, Granted& granted) {
   const LockCore& core = request.core;
-  for (auto& [place, ahead, children] = enqueued;;) {
+  for (auto& [place, ahead, children, alone] = enqueued;;) {
     QueuePosition position;
     if (granted.local_waiter) granted.local_waiter->forget_told();
     if (!ahead) {
@@ -176,15 +150,18 @@ Awaitable<error_code> wait_until_first(Session session, LockRequest request, con
       if (!position.of_other_kind.empty()) warn_of_other_kind(core, request.kind, session, position.of_other_kind);
       if (position.verdict == QueuePosition::Verdict::missing) co_return make_error_code(LockError::lock_lost);
       if (position.verdict == QueuePosition::Verdict::first) {
+        if (request.keeps && may_keep(request, queue_node, enqueued)) granted.alone = std::move(alone);
         granted.stepped_back = request.node.steps_back && request.node.steps_back(children, queue_node.name());
         if (granted.stepped_back && request.try_once) co_return make_error_code(Error::timed_out);
         break;
       }
       ahead = core.local_queue()->find(session, request.kind, position.predecessor_sequence, position.predecessor);
     }
+    alone = {};
+    if (request.keeps && !ahead) request.keeps->on_stranger();
     const std::string_view predecessor = ahead ? node_name(ahead->path()) : std::string_view{position.predecessor};
     if (request.try_once && !is_leaving(queue_node, predecessor)) {
-      core.local_queue()->try_failed();
+      core.local_queue()->try_failed(predecessor);
       co_return make_error_code(Error::timed_out);
     }
     request.told.waits(session, queue_node.node().path, ahead ? ahead->path() : position.predecessor);
@@ -218,7 +195,8 @@ Awaitable<error_code> look_before_try(Session session, LockRequest request) {
   if (!children) co_return children.error() == Error::no_node ? error_code{} : children.error();
   local_queue.late_nodes().on_listed(session, *children);
   const std::string ahead = find_last_blocking(*children, request.kind, request.core.naming());
-  co_return ahead.empty() || local_queue.has_left(ahead) ? error_code{} : make_error_code(Error::timed_out);
+  const bool goes_on = ahead.empty() || local_queue.has_left(ahead) || local_queue.is_to_be_asked(ahead);
+  co_return goes_on ? error_code{} : make_error_code(Error::timed_out);
 }
 
 /// One attempt, on one session: if that session ends, the attempt fails with it.
@@ -234,6 +212,7 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request) {
   if (!enqueued && enqueued.error() == Error::no_node && !queue_node.error())
     co_return make_error_code(LockError::lock_lost);
   if (!enqueued) co_return enqueued.error();
+  if (request.keeps) request.keeps->on_enqueued(queue_node.right_ahead().node != nullptr);
   if (const error_code error = check_sequence(queue_node.sequence())) co_return error;
   request.told.enqueued(session, queue_node.node().path);
   Granted granted{session, queue_node.node(), queue_node.local_waiter(), queue_node.late_node()};

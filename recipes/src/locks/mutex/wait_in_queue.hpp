@@ -1,6 +1,7 @@
 // Waiting for a lock: an attempt's node is created in the wait queue, and waits until it is first.
 #pragma once
 
+#include "kept_node.hpp"
 #include "lock_core.hpp"
 #include "queue_node.hpp"
 
@@ -42,6 +43,7 @@ struct LockRequest {
   const detail::LockAttempt& told;
   bool try_once;  ///< leave the queue at once if another node is ahead
   const NodeTraits& node;
+  detail::KeptLock* keeps = nullptr;  ///< null: the node is deleted at the release
 };
 
 /// What an attempt is granted.
@@ -54,7 +56,8 @@ struct Granted {
   std::shared_ptr<LocalWaiter> local_waiter{};
   std::shared_ptr<const ProtectedPath> late_node{};  ///< as QueueNode::late_node()
   Verifier verifier = Verifier::none_needed;
-  bool stepped_back = false;  ///< not granted: it was first, and went back to the end of the queue
+  detail::KeptNode::Alone alone{};  ///< if its watch is set, the node may be kept
+  bool stepped_back = false;        ///< not granted: it was first, and went back to the end of the queue
 };
 
 /// Creates the attempt's node and lists the queue in one flight; creates the directory if it is missing, and finds the
@@ -64,6 +67,16 @@ struct Granted {
 /// its create is there: the list has all nodes ahead, and perhaps some that are gone by now.
 [[nodiscard]] Awaitable<Result<Children>> enqueue(Session session, const detail::LockCore& core, QueueNode& queue_node,
                                                   EnqueueBy how = EnqueueBy::list);
+
+/// After a create that failed: finds this attempt's node if it was created after all, or does what gives another try a
+/// chance.
+[[nodiscard]] Awaitable<error_code> recover(Session session, const detail::LockCore& core, QueueNode& queue_node,
+                                            int& rounds_left);
+
+/// Creates the node, and lists the queue in the same flight with a watch on the directory's children: the node may be
+/// kept if it is the only one. (If a reply is lost, it is not.)
+[[nodiscard]] Awaitable<Result<Children>> enqueue_to_keep(Session session, const detail::LockCore& core,
+                                                          QueueNode& queue_node, detail::KeptNode::Alone& alone);
 
 /// Whether, after this error of an attempt, a new attempt at the end of the queue may succeed.
 [[nodiscard]] bool may_start_over(error_code error);

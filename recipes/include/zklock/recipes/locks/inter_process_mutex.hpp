@@ -6,6 +6,7 @@
 #include <zklock/recipes/locks/blocking_lock.hpp>
 #include <zklock/recipes/locks/lease.hpp>
 #include <zklock/recipes/locks/lock_kind.hpp>
+#include <zklock/recipes/locks/lock_settings.hpp>
 #include <zklock/recipes/locks/owner.hpp>
 #include <zklock/recipes/locks/participant.hpp>
 
@@ -24,7 +25,7 @@ class LockSet;
 class ThreadLeases;
 const ClientHandle& home_of(const ThreadLeases& lock);
 
-void start_acquire(std::shared_ptr<ThreadLeases> lock, LockKind kind, Owner owner, WaitPolicy wait,
+void start_acquire(std::shared_ptr<ThreadLeases> lock, LockKind kind, Owner owner, WaitPolicy wait, LockSettings how,
                    Handler<Lease> handler);
 /// Lists the wait queue of the kind `queue`: the nodes of one kind, or all.
 void start_participants(std::shared_ptr<ThreadLeases> lock, LockKind queue, std::optional<LockKind> only,
@@ -48,7 +49,12 @@ class InterProcessMutex : public BlockingLock<InterProcessMutex> {
   /// `path` is the lock's directory; it is created, as container nodes, when it is first needed. With Kazoo's names the
   /// lock shares its wait queue with Kazoo's unmodified Lock, and not with clients that use Curator's names; the
   /// directory is a persistent node. Throws boost::system::system_error: LockError::invalid_lock_path.
-  InterProcessMutex(const ClientHandle& client, std::string path, LockNaming naming = LockNaming::curator);
+  InterProcessMutex(const ClientHandle& client, std::string path, LockNaming naming = LockNaming::curator)
+      : InterProcessMutex{client, std::move(path), LockSettings{.naming = naming}} {}
+  /// As above; and the client may keep the lock when it is released (docs/locks.md, "Keeping a lock").
+  ///
+  ///   InterProcessMutex mutex{client, "/locks/orders", {.keep = 2s}};
+  InterProcessMutex(const ClientHandle& client, std::string path, LockSettings settings);
   InterProcessMutex(const InterProcessMutex&) = delete;
   InterProcessMutex& operator=(const InterProcessMutex&) = delete;
   InterProcessMutex(InterProcessMutex&&) noexcept = default;
@@ -160,13 +166,13 @@ class InterProcessMutex : public BlockingLock<InterProcessMutex> {
  private:
   friend class InterProcessReadWriteLock;
   friend class detail::LockSet;
-  InterProcessMutex(std::shared_ptr<detail::ThreadLeases> lock, LockKind kind) noexcept
-      : lock_{std::move(lock)}, kind_{kind} {}
+  InterProcessMutex(std::shared_ptr<detail::ThreadLeases> lock, LockKind kind, LockSettings settings) noexcept
+      : lock_{std::move(lock)}, kind_{kind}, settings_{settings} {}
 
   template <class Token>
   auto initiate_acquire(Owner owner, detail::WaitPolicy wait, Token&& token) const {
     return detail::initiate<void(error_code, Lease), &detail::start_acquire>(std::forward<Token>(token), lock_, kind_,
-                                                                             owner, wait);
+                                                                             owner, wait, settings_);
   }
   friend class BlockingLock<InterProcessMutex>;
   bool acquire_within(detail::WaitPolicy wait);
@@ -176,6 +182,7 @@ class InterProcessMutex : public BlockingLock<InterProcessMutex> {
 
   std::shared_ptr<detail::ThreadLeases> lock_;
   LockKind kind_ = LockKind::mutex;
+  LockSettings settings_{};
 };
 
 }  // namespace zklock

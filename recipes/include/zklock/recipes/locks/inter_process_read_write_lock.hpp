@@ -28,7 +28,11 @@ class InterProcessReadWriteLock {
   /// Use no mutex on that path: it would not wait for readers. Throws boost::system::system_error:
   /// LockError::invalid_lock_path.
   InterProcessReadWriteLock(const ClientHandle& client, const std::string& path,
-                            LockNaming naming = LockNaming::curator);
+                            LockNaming naming = LockNaming::curator)
+      : InterProcessReadWriteLock{client, path, LockSettings{.naming = naming}} {}
+  /// As above; and the client may keep the write lock when it is released (docs/locks.md, "Keeping a lock"). It does not
+  /// keep the read lock.
+  InterProcessReadWriteLock(const ClientHandle& client, const std::string& path, LockSettings settings);
 
   [[nodiscard]] const std::string& path() const noexcept { return write_.path(); }
   [[nodiscard]] InterProcessMutex& read_lock() noexcept { return read_; }
@@ -78,8 +82,8 @@ class InterProcessReadWriteLock {
   void unlock_shared() { read_.unlock(); }
 
  private:
-  explicit InterProcessReadWriteLock(const std::shared_ptr<detail::ThreadLeases>& lock) noexcept
-      : read_{lock, LockKind::read}, write_{lock, LockKind::write} {}
+  InterProcessReadWriteLock(const std::shared_ptr<detail::ThreadLeases>& lock, LockSettings settings) noexcept
+      : read_{lock, LockKind::read, {}}, write_{lock, LockKind::write, settings} {}
 
   InterProcessMutex read_;
   InterProcessMutex write_;

@@ -1,0 +1,178 @@
+// Locks that clients keep between two uses, on a real server.
+#include "support/catch.hpp"
+#include "support/lock_fixture.hpp"
+#include "support/operations.hpp"
+
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
+#include <zklock/recipes/locks/revocation.hpp>
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <thread>
+#include <vector>
+
+using namespace zklock;
+using namespace zklock::test;
+
+namespace {
+
+constexpr LockSettings confirmed{.keep = 2s, .keeping = Keeping::confirmed};
+constexpr LockSettings silent{.keep = 2s, .keeping = Keeping::silent};
+
+/// What the lock guards, and who is there.
+struct Room {
+  std::atomic<int> inside{0};
+  std::atomic<int> overlaps{0};
+  std::atomic<int> visits{0};
+  std::atomic<int> disorder{0};
+  std::atomic<std::int64_t> last_token{0};
+
+  void visit(std::int64_t token) {
+    if (inside.fetch_add(1) != 0) ++overlaps;
+    if (last_token.exchange(token) > token) ++disorder;
+    ++visits;
+    --inside;
+  }
+};
+
+void use(InterProcessMutex& mutex, Room& room, int times) {
+  for (int i = 0; i < times; ++i) {
+    const std::lock_guard guard{mutex};
+    room.visit(mutex.fencing_token());
+  }
+}
+
+struct Fixture : LockFixture {
+  Client other = make_client(server);
+
+  /// Uses the lock until the client keeps it.
+  void warm_up(InterProcessMutex& mutex) const {
+    for (int i = 0; i < 3; ++i) {
+      mutex.lock();
+      mutex.unlock();
+    }
+    REQUIRE(queue_length() == 1);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "threads of clients that keep a lock, and of one that does not, are inside one at a time") {
+  const LockSettings settings = GENERATE(confirmed, silent);
+  const Client third = make_client(server);
+  InterProcessMutex first{client, path, settings};
+  InterProcessMutex second{other, path, settings};
+  InterProcessMutex plain{third, path};
+  Room room;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 3; ++i)
+      for (InterProcessMutex* each : {&first, &second, &plain})
+        threads.emplace_back([each, &room] { use(*each, room, 150); });
+  }
+  CHECK(room.visits == 9 * 150);
+  CHECK(room.overlaps == 0);
+  CHECK(room.disorder == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "threads of one client hand a lock over among themselves that the client keeps") {
+  const LockSettings settings = GENERATE(confirmed, silent);
+  InterProcessMutex mutex{client, path, settings};
+  Room room;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 8; ++i) threads.emplace_back([&] { use(mutex, room, 300); });
+  }
+  CHECK(room.visits == 8 * 300);
+  CHECK(room.overlaps == 0);
+  CHECK(room.disorder == 0);
+  CHECK(queue_length() <= 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a lock that a client keeps goes to another client that asks for it") {
+  const LockSettings settings = GENERATE(confirmed, silent);
+  InterProcessMutex mutex{client, path, settings};
+  InterProcessMutex theirs{other, path};
+  for (int round = 0; round < 3; ++round) {
+    warm_up(mutex);
+    const std::int64_t kept_token = [&] {
+      const std::lock_guard guard{mutex};
+      return mutex.fencing_token();
+    }();
+    REQUIRE(theirs.try_lock_for(10s));
+    CHECK(theirs.fencing_token() > kept_token);
+    theirs.release();
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "a kept lock that nobody uses is given up, and nothing is left of it") {
+  InterProcessMutex mutex{client, path, {.keep = 400ms, .keeping = Keeping::silent}};
+  warm_up(mutex);
+  CHECK(eventually([&] { return nothing_left(); }));
+}
+
+TEST_CASE_METHOD(Fixture, "a client that is closed gives up the locks that it keeps") {
+  Client own = make_client(server);
+  {
+    InterProcessMutex mutex{own, path, {.keep = 60s, .keeping = Keeping::silent}};
+    warm_up(mutex);
+  }
+  own.close();
+  CHECK(queue_length() == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a kept lock whose session ends is not granted any more") {
+  const LockSettings settings = GENERATE(confirmed, silent);
+  Client own = make_client(server);
+  InterProcessMutex mutex{own, path, settings};
+  warm_up(mutex);
+  const Session session_before = own.session();
+  end(session_before);
+  REQUIRE(eventually([&] { return own.session().id() != session_before.id(); }));
+  const std::lock_guard guard{mutex};
+  CHECK(queue_length() == 1);
+  CHECK(mutex.fencing_token() > 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a kept lock whose node an operator deletes is taken anew") {
+  const LockSettings settings = GENERATE(confirmed, silent);
+  InterProcessMutex mutex{client, path, settings};
+  warm_up(mutex);
+  const std::string node = children_of(session, path).front();
+  delete_node(path + "/" + node);
+  const auto is_new = [&] {
+    const std::lock_guard guard{mutex};
+    const auto children = children_of(session, path);
+    return children.size() == 1 && children.front() != node;
+  };
+  CHECK(eventually(is_new));
+}
+
+TEST_CASE_METHOD(Fixture, "a write lock that a client keeps lets its own readers and other clients in") {
+  InterProcessReadWriteLock mine{client, path, silent};
+  InterProcessReadWriteLock theirs{other, path};
+  for (int round = 0; round < 2; ++round) {
+    warm_up(mine.write_lock());
+    {
+      const std::shared_lock reading{mine};
+      CHECK(theirs.try_lock_shared_for(10s));
+      theirs.unlock_shared();
+    }
+    REQUIRE(theirs.try_lock_for(10s));
+    theirs.unlock();
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "an acquire of a kept lock that is given up leaves no trace") {
+  InterProcessMutex mutex{client, path, silent};
+  warm_up(mutex);
+  std::optional<std::unique_lock<InterProcessMutex>> held{mutex};
+  std::jthread waiter{[&] { CHECK_FALSE(mutex.try_lock_for(50ms)); }};
+  waiter.join();
+  CHECK(queue_length() == 1);
+  held.reset();
+  CHECK(mutex.try_lock());
+  mutex.unlock();
+}

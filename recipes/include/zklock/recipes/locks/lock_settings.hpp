@@ -1,0 +1,33 @@
+// The settings of a lock object: whose names its nodes have, and whether its client keeps the lock between two uses.
+#pragma once
+
+#include <zklock/recipes/locks/lock_kind.hpp>
+
+#include <chrono>
+#include <cstdint>
+
+namespace zklock {
+
+/// What a client asks of the server when it grants a lock that it has kept.
+enum class Keeping : std::uint8_t {
+  /// One write, whose reply proves that the lock is still the client's, and gives a greater token. All guarantees hold,
+  /// except that the guard of a lease that has ended passes until the next grant.
+  confirmed,
+  /// Nothing. Exclusion among clients holds. What does not (docs/locks.md, "Keeping a lock"): all the holders of one
+  /// keeping have the same token, the guard of a lease that has ended passes as long as the client keeps the lock,
+  /// another client that comes is served a little later than its place in the queue says, and a node that an operator
+  /// deletes is missed a little later.
+  silent
+};
+
+/// Trivial: it may be part of a co_await expression (docs/contributing.md, compiler traps).
+struct LockSettings {
+  LockNaming naming = LockNaming::curator;
+  /// Zero or less: each release deletes the lock's node. Otherwise the client may keep the node when the lock is
+  /// released, until another client asks for the lock, or for this time without a use; the next acquire of this client
+  /// then does not wait for the queue. The client looks at the queue again at least this often.
+  std::chrono::milliseconds keep{0};
+  Keeping keeping = Keeping::confirmed;
+};
+
+}  // namespace zklock

@@ -1,0 +1,134 @@
+// A lock that its client keeps: who of the client's own acquires has it, and who waits for it without a node.
+#pragma once
+
+#include "kept_state.hpp"
+
+#include <zklock/recipe_kit/async_event.hpp>
+#include <zklock/recipe_kit/spawn.hpp>
+#include <zklock/recipes/locks/lock_settings.hpp>
+#include <zklock/recipes/locks/owner.hpp>
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace zklock::detail {
+
+class KeptNode;
+
+/// How a lock object keeps its lock; off by default.
+struct KeepSettings {
+  Clock::duration keep{0};
+  Keeping keeping = Keeping::confirmed;
+
+  KeepSettings() = default;
+  explicit KeepSettings(const LockSettings& settings) noexcept : keep{settings.keep}, keeping{settings.keeping} {}
+  [[nodiscard]] bool is_on() const noexcept { return keep > keep.zero(); }
+};
+
+/// The acquires of one client on one path whose lock objects keep the lock. They wait without nodes
+///   - while one of them holds a kept node, and no other client asks for it;
+///   - while one of them is in the queue, or holds the lock by a node that cannot be kept, and the client has last been
+///     alone with the lock: once that one has released it, the next makes a node that can be kept. Another client that
+///     comes meanwhile is ahead of them, so they wait no longer than the time for which the lock may be kept.
+///
+/// Threads: the functions marked so, any; the others on the client's executor.
+class KeptLock {
+ public:
+  explicit KeptLock(asio::any_io_executor serial) : serial_{std::move(serial)} {}
+  KeptLock(const KeptLock&) = delete;
+  KeptLock& operator=(const KeptLock&) = delete;
+
+  /// Such an acquire, from before it makes its node until it has failed, or its node is given back or may be kept. The
+  /// KeptLock must outlive it. Threads: any.
+  class Front {
+   public:
+    Front() noexcept = default;
+    explicit Front(KeptLock& lock) noexcept : lock_{&lock} {}
+    Front(Front&& other) noexcept : lock_{std::exchange(other.lock_, nullptr)} {}
+    Front& operator=(Front&& other) noexcept {
+      std::swap(lock_, other.lock_);
+      other.leave();
+      return *this;
+    }
+    ~Front() { leave(); }
+    /// Null: it is none.
+    [[nodiscard]] KeptLock* lock() const noexcept { return lock_; }
+    /// The acquire has failed, by no fault of other clients: those that wait for it learn that for themselves.
+    void fail();
+    /// Its node may be kept from now on. False: there is another such node.
+    [[nodiscard]] bool become(const std::shared_ptr<KeptNode>& node, Owner owner);
+
+   private:
+    void leave() noexcept;
+    KeptLock* lock_ = nullptr;
+  };
+
+  /// What an acquire does next.
+  struct Entry {
+    std::shared_ptr<KeptNode> node{};  ///< it has the lock by this one; to be given back by KeptNode::take_back
+    Front front{};                     ///< it makes a node
+    bool enters_again = false;         ///< its owner has got the lock meanwhile
+  };
+  struct Wanted {
+    Owner owner;
+    KeepSettings keep;
+    bool try_once;
+    bool is_connected;
+  };
+  /// Waits until it is known what the acquire does. The KeptLock must outlive the call. Errors: operation_aborted;
+  /// timed_out for a try.
+  [[nodiscard]] static Awaitable<Result<Entry>> enter(KeptLock& lock, Wanted wanted);
+
+  // ---- any thread
+
+  /// Takes the kept node for an owner that does not wait; null: it is not kept, or another acquire is in the queue.
+  [[nodiscard]] std::shared_ptr<KeptNode> take(Owner owner);
+  /// The node's owner gives the lock back. True: the caller deletes the node now.
+  [[nodiscard]] bool release(const KeptNode& node, bool may_keep);
+  /// The node is not kept any longer: after its owner's release, or from now on. True: the caller deletes it now.
+  [[nodiscard]] bool ask(const KeptNode& node);
+  /// An owner holds the node, or it is kept, and nobody has asked for it.
+  [[nodiscard]] bool is_wanted(const KeptNode& node) const;
+  /// The node, as long as it is held or kept; null: there is none.
+  [[nodiscard]] std::shared_ptr<KeptNode> node() const;
+
+  /// An acquire that was let in goes to the queue after all.
+  [[nodiscard]] Front begin_front();
+
+  // ---- whether to keep: only a client that is alone with the lock does
+
+  /// An acquire has made a node: with the number after that of the client's last one, or with another.
+  void on_enqueued(bool is_adjacent) noexcept { adjacent_ = is_adjacent ? adjacent_ + 1 : 0; }
+  /// The next acquire may find that it can keep its node.
+  [[nodiscard]] bool is_alone() const noexcept { return adjacent_ > 0; }
+  /// Another client is in the queue: those that wait without nodes make them.
+  void on_stranger();
+
+ private:
+  struct Waiter;
+  struct Withdrawal;
+  using Waiters = std::deque<std::shared_ptr<Waiter>>;
+
+  void begin(const std::shared_ptr<Waiter>& waiter, const Wanted& wanted);
+  [[nodiscard]] bool enqueue_unless_held(const std::shared_ptr<Waiter>& waiter);
+  void withdraw(const std::shared_ptr<Waiter>& waiter);
+  void on_front_left() noexcept;
+  /// To be called with the mutex locked, the others without.
+  [[nodiscard]] Waiters flushed();
+  void wake(Waiters waiters) const;
+
+  asio::any_io_executor serial_;
+  int adjacent_ = 0;  // acquires in a row; the client's executor
+
+  mutable std::mutex mutex_;
+  KeptState state_ = KeptState::free;
+  std::weak_ptr<KeptNode> node_;  // unless the state is free
+  std::optional<Owner> owner_;    // while it is held
+  Waiters waiters_;
+  int fronts_ = 0;
+};
+
+}  // namespace zklock::detail
