@@ -204,3 +204,40 @@ TEST_CASE_METHOD(KeptFixture, "a lock that is held for longer than it may be kep
     CHECK(busy == Error::timed_out);
   });
 }
+
+namespace {
+
+struct HiddenEvents : KeptFixture {
+  HiddenEvents() : KeptFixture{{.hides_events = true}} {}
+
+  asio::awaitable<void> let_read(bool may) {
+    const auto others = Permission::create | Permission::remove | Permission::admin;
+    const Acl acl{{may ? others | Permission::read : others, "world", "anyone"}};
+    const Session session = simulation.client("a").session();
+    const auto [failed] = co_await session.async_set_acl(lock_directory, acl, any_version, as_tuple);
+    CHECK_FALSE(failed);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(HiddenEvents, "a client whose event is lost gives a kept lock up when it looks at the queue again") {
+  play([&]() -> asio::awaitable<void> {
+    const Session other = simulation.client("b", patient_config()).session();
+    const InterProcessMutex mine = kept("a");
+    co_await warm_up(mine);
+    co_await let_read(false);
+    const auto [error, node] =
+        co_await other.async_create(lock_directory + "/_c_00000000-0000-4000-8000-000000000000-lock-", "",
+                                    CreateMode::ephemeral_sequential, as_tuple);
+    CHECK_FALSE(error);
+    co_await let_read(true);
+    CHECK(nodes() == 2);
+    for (int i = 0; i < 20 && nodes() == 2; ++i) {
+      const Lease lease = co_await mine.async_acquire();
+      co_await pause(100ms);
+    }
+    CHECK(nodes() == 1);
+    co_await other.async_remove(node.path, as_tuple);
+  });
+}

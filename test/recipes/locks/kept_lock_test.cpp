@@ -180,14 +180,18 @@ TEST_CASE_METHOD(KeptFixture, "a watch that was set on an earlier connection kee
   };
   play([&]() -> asio::awaitable<void> {
     simulation.client("a", {.session_timeout = 2s, .retry = ExponentialBackoffRetry{20ms, 8}});
-    simulation.ensemble().set_latency(200ms);  // so that a grant waits until a sync proves that the session lives
+    simulation.client("b", patient_config());
+    co_await pause(10ms);
     const InterProcessMutex mine = kept("a");
+    co_await cycle(*this, mine);
+    co_await count_to("b", 2);                 // whose node keeps the directory
+    simulation.ensemble().set_latency(200ms);  // so that a grant waits until a sync proves that the session lives
     for (int i = 0; i < 2; ++i) co_await cycle(*this, mine);
     cuts = true;
     co_await cycle(*this, mine);
     CHECK_FALSE(cuts);
     co_await pause(500ms);
-    CHECK(nodes() == 0);
+    CHECK(nodes() == 1);
   });
 }
 

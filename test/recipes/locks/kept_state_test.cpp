@@ -1,7 +1,9 @@
 #include "kept_state.hpp"
 
+#include "kept_node.hpp"
 #include "support/catch.hpp"
 
+#include <string>
 #include <vector>
 
 using namespace zklock::detail;
@@ -42,4 +44,21 @@ TEST_CASE("what becomes of a lock that is kept, at each event") {
     CAPTURE(static_cast<int>(each.state), static_cast<int>(each.event), each.has_waiters);
     CHECK(next_step(each.state, each.event, each.has_waiters) == KeptStep{each.next, each.action});
   }
+}
+
+TEST_CASE("a node may be kept only if it is the only one in the queue") {
+  using zklock::LockKind;
+  using zklock::LockNaming;
+  const std::string own = "_c_1-lock-0000000007";
+  const auto alone = [&](const std::vector<std::string>& children) {
+    return is_only_one(children, own, LockKind::mutex, LockNaming::curator);
+  };
+  CHECK(alone({own}));
+  CHECK(alone({own, "config"}));
+  CHECK_FALSE(alone({}));
+  CHECK_FALSE(alone({own, "_c_2-lock-0000000008"}));
+  CHECK_FALSE(alone({"_c_2-lock-0000000006", own}));
+  CHECK_FALSE(alone({"_c_2-lock-0000000006"}));
+  CHECK_FALSE(is_only_one({"_c_1-__WRIT__0000000007", "_c_2-__READ__0000000008"}, "_c_1-__WRIT__0000000007",
+                          LockKind::write, LockNaming::curator));
 }
