@@ -1,6 +1,6 @@
 #include "kept_state.hpp"
 
-#include "kept_node.hpp"
+#include "kept_lock_node.hpp"
 #include "support/catch.hpp"
 
 #include <string>

@@ -1,6 +1,6 @@
 #include "held_lock.hpp"
 
-#include "kept_node.hpp"
+#include "kept_lock_node.hpp"
 
 #include <zklock/recipe_kit/session_ops.hpp>
 #include <zklock/recipes/locks/lock_data.hpp>
@@ -19,7 +19,7 @@ std::shared_ptr<HeldLock> HeldLock::make(std::shared_ptr<LockTarget> lock, Owner
   return held_lock;
 }
 
-std::shared_ptr<HeldLock> HeldLock::make_on(std::shared_ptr<KeptNode> kept, Owner owner, Keeping keeping,
+std::shared_ptr<HeldLock> HeldLock::make_on(std::shared_ptr<KeptLockNode> kept, Owner owner, Keeping keeping,
                                             std::uint64_t attempt) {
   auto held_lock =
       std::make_shared<HeldLock>(kept->lock(), owner, kept->kind(), kept->session(), kept->node(), attempt);
@@ -117,7 +117,7 @@ void HeldLock::remove() {
 }
 
 Awaitable<error_code> HeldLock::remove_guaranteed(std::shared_ptr<HeldLock> self) {
-  if (self->kept_) co_return co_await KeptNode::take_back_guaranteed(self->kept_, self);
+  if (self->kept_) co_return co_await KeptLockNode::take_back_guaranteed(self->kept_, self);
   auto removing = self->place_.remove_guaranteed();
   self->front_ = {};
   const error_code outcome = co_await std::move(removing);

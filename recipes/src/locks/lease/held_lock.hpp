@@ -26,7 +26,7 @@
 
 namespace zklock::detail {
 
-class KeptNode;
+class KeptLockNode;
 
 /// The lease's node, and how many times its owner has entered the lock by it.
 ///
@@ -40,7 +40,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   [[nodiscard]] static std::shared_ptr<HeldLock> make(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind,
                                                       Session session, CreateResult node, const LockAttempt& attempt);
   /// The same by a kept node, which outlives the held lock: it may be given to another owner later. Any thread.
-  [[nodiscard]] static std::shared_ptr<HeldLock> make_on(std::shared_ptr<KeptNode> kept, Owner owner, Keeping keeping,
+  [[nodiscard]] static std::shared_ptr<HeldLock> make_on(std::shared_ptr<KeptLockNode> kept, Owner owner, Keeping keeping,
                                                          std::uint64_t attempt);
   /// For make() and make_on() alone.
   HeldLock(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind, Session session, CreateResult node,
@@ -100,7 +100,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   [[nodiscard]] std::shared_ptr<AsyncEvent> open_event();
 
  private:
-  friend class KeptNode;
+  friend class KeptLockNode;
   void on_lapse() override;
   void on_link(SessionState state) override;
   void on_node_deleted() override { lose(); }
@@ -119,7 +119,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   LockKind kind_;
   std::uint64_t attempt_;
   NodePlace place_;  // if the node is a kept one, only its names
-  std::shared_ptr<KeptNode> kept_;
+  std::shared_ptr<KeptLockNode> kept_;
   KeptLock::Front front_;
   std::int32_t guarded_version_ = any_version;
   std::int64_t token_;  // may change only before the held lock is shared

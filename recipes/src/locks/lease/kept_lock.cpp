@@ -1,6 +1,6 @@
 #include "kept_lock.hpp"
 
-#include "kept_node.hpp"
+#include "kept_lock_node.hpp"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ struct KeptLock::Waiter {
   AsyncEvent changed;
   Owner owner;
   Outcome outcome = Outcome::waits;  // with the KeptLock's mutex
-  std::shared_ptr<KeptNode> node{};
+  std::shared_ptr<KeptLockNode> node{};
 };
 
 /// Ends the wait, whatever it came to.
@@ -125,7 +125,7 @@ void KeptLock::Front::fail() {
   if (lock_) lock_->on_stranger();
 }
 
-bool KeptLock::Front::become(const std::shared_ptr<KeptNode>& node, Owner owner) {
+bool KeptLock::Front::become(const std::shared_ptr<KeptLockNode>& node, Owner owner) {
   KeptLock& lock = *lock_;
   const std::lock_guard guard{lock.mutex_};
   if (lock.state_ != KeptState::free) return false;
@@ -169,7 +169,7 @@ void KeptLock::on_stranger() {
 
 // ---- the kept node
 
-std::shared_ptr<KeptNode> KeptLock::take(Owner owner) {
+std::shared_ptr<KeptLockNode> KeptLock::take(Owner owner) {
   const std::lock_guard guard{mutex_};
   if (state_ != KeptState::kept || fronts_ > 0) return nullptr;
   auto node = node_.lock();
@@ -179,7 +179,7 @@ std::shared_ptr<KeptNode> KeptLock::take(Owner owner) {
   return node;
 }
 
-bool KeptLock::release(const KeptNode& node, bool may_keep) {
+bool KeptLock::release(const KeptLockNode& node, bool may_keep) {
   Waiters woken;
   bool is_over = false;
   {
@@ -207,7 +207,7 @@ bool KeptLock::release(const KeptNode& node, bool may_keep) {
   return is_over;
 }
 
-bool KeptLock::ask(const KeptNode& node) {
+bool KeptLock::ask(const KeptLockNode& node) {
   Waiters woken;
   bool is_over = false;
   {
@@ -223,12 +223,12 @@ bool KeptLock::ask(const KeptNode& node) {
   return is_over;
 }
 
-bool KeptLock::is_wanted(const KeptNode& node) const {
+bool KeptLock::is_wanted(const KeptLockNode& node) const {
   const std::lock_guard guard{mutex_};
   return node_.lock().get() == &node && state_ != KeptState::asked;
 }
 
-std::shared_ptr<KeptNode> KeptLock::node() const {
+std::shared_ptr<KeptLockNode> KeptLock::node() const {
   const std::lock_guard guard{mutex_};
   return node_.lock();
 }

@@ -16,7 +16,7 @@
 
 namespace zklock::detail {
 
-class KeptNode;
+class KeptLockNode;
 
 /// How a lock object keeps its lock; off by default.
 struct KeepSettings {
@@ -59,7 +59,7 @@ class KeptLock {
     /// The acquire has failed, by no fault of other clients: those that wait for it learn that for themselves.
     void fail();
     /// Its node may be kept from now on. False: there is another such node.
-    [[nodiscard]] bool become(const std::shared_ptr<KeptNode>& node, Owner owner);
+    [[nodiscard]] bool become(const std::shared_ptr<KeptLockNode>& node, Owner owner);
 
    private:
     void leave() noexcept;
@@ -68,7 +68,7 @@ class KeptLock {
 
   /// What an acquire does next.
   struct Entry {
-    std::shared_ptr<KeptNode> node{};  ///< it has the lock by this one; to be given back by KeptNode::take_back
+    std::shared_ptr<KeptLockNode> node{};  ///< it has the lock by this one; to be given back by KeptLockNode::take_back
     Front front{};                     ///< it makes a node
     bool enters_again = false;         ///< its owner has got the lock meanwhile
   };
@@ -85,15 +85,15 @@ class KeptLock {
   // ---- any thread
 
   /// Takes the kept node for an owner that does not wait; null: it is not kept, or another acquire is in the queue.
-  [[nodiscard]] std::shared_ptr<KeptNode> take(Owner owner);
+  [[nodiscard]] std::shared_ptr<KeptLockNode> take(Owner owner);
   /// The node's owner gives the lock back. True: the caller deletes the node now.
-  [[nodiscard]] bool release(const KeptNode& node, bool may_keep);
+  [[nodiscard]] bool release(const KeptLockNode& node, bool may_keep);
   /// The node is not kept any longer: after its owner's release, or from now on. True: the caller deletes it now.
-  [[nodiscard]] bool ask(const KeptNode& node);
+  [[nodiscard]] bool ask(const KeptLockNode& node);
   /// An owner holds the node, or it is kept, and nobody has asked for it.
-  [[nodiscard]] bool is_wanted(const KeptNode& node) const;
+  [[nodiscard]] bool is_wanted(const KeptLockNode& node) const;
   /// The node, as long as it is held or kept; null: there is none.
-  [[nodiscard]] std::shared_ptr<KeptNode> node() const;
+  [[nodiscard]] std::shared_ptr<KeptLockNode> node() const;
 
   /// An acquire that was let in goes to the queue after all.
   [[nodiscard]] Front begin_front();
@@ -125,7 +125,7 @@ class KeptLock {
 
   mutable std::mutex mutex_;
   KeptState state_ = KeptState::free;
-  std::weak_ptr<KeptNode> node_;  // unless the state is free
+  std::weak_ptr<KeptLockNode> node_;  // unless the state is free
   std::optional<Owner> owner_;    // while it is held
   Waiters waiters_;
   int fronts_ = 0;

@@ -9,7 +9,7 @@
 
 namespace zklock {
 
-using detail::KeptNode;
+using detail::KeptLockNode;
 using detail::LockCore;
 
 namespace {
@@ -53,7 +53,7 @@ Awaitable<Result<Children>> enqueue(Session session, const LockCore& core, Queue
 }
 
 Awaitable<Result<Children>> enqueue_to_keep(Session session, const LockCore& core, QueueNode& queue_node,
-                                            KeptNode::Alone& alone) {
+                                            KeptLockNode::Alone& alone) {
   alone.connection = session.connection();
   queue_node.request();
   auto [list_error, listed, watch] = co_await session.async_get_children_and_watch(core.path(), use_tuple);

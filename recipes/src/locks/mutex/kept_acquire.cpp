@@ -1,6 +1,6 @@
 #include "kept_acquire.hpp"
 
-#include "kept_node.hpp"
+#include "kept_lock_node.hpp"
 
 #include <utility>
 
@@ -9,8 +9,8 @@ namespace zklock {
 using detail::HeldLock;
 using detail::KeepSettings;
 using detail::KeptLock;
-using detail::KeptNode;
-using detail::KeptNodes;
+using detail::KeptLockNode;
+using detail::KeptLockNodes;
 using detail::LeaseShare;
 using detail::LockCore;
 using detail::NodePlace;
@@ -24,7 +24,7 @@ bool is_connected(const LockCore& core) {
 
 /// Gives the node back unless it is granted.
 struct Taken {
-  std::shared_ptr<KeptNode> node;
+  std::shared_ptr<KeptLockNode> node;
   bool may_keep = false;
   ~Taken() {
     if (node) node->take_back_unused(may_keep);
@@ -32,11 +32,11 @@ struct Taken {
 };
 
 /// Null: it cannot be granted any more, and is given back.
-Awaitable<std::shared_ptr<HeldLock>> grant(std::shared_ptr<KeptNode> node, Owner owner, LockKind kind,
+Awaitable<std::shared_ptr<HeldLock>> grant(std::shared_ptr<KeptLockNode> node, Owner owner, LockKind kind,
                                            KeepSettings keep, std::uint64_t attempt) {
   Taken taken{std::move(node)};
   if (taken.node->kind() != kind) co_return nullptr;
-  const bool is_proven = co_await KeptNode::prove(taken.node, keep.keeping);
+  const bool is_proven = co_await KeptLockNode::prove(taken.node, keep.keeping);
   if (!is_proven) co_return nullptr;
   co_return HeldLock::make_on(std::exchange(taken.node, nullptr), owner, keep.keeping, attempt);
 }
@@ -81,8 +81,8 @@ std::shared_ptr<HeldLock> hold_to_keep(const std::shared_ptr<LockCore>& core, Ow
                                        KeptLock::Front& front, std::uint64_t attempt) {
   if (!front.lock() || !granted.alone.watch.is_set()) return nullptr;
   if (granted.alone.connection != granted.session.connection()) return nullptr;
-  if (core->keep().node() || KeptNodes::of(core->client())->number >= KeptNodes::max_number) return nullptr;
-  auto node = KeptNode::make(core, core->keep(), kind, keep.keep, NodePlace{granted.session, granted.node},
+  if (core->keep().node() || KeptLockNodes::of(core->client())->number >= KeptLockNodes::max_number) return nullptr;
+  auto node = KeptLockNode::make(core, core->keep(), kind, keep.keep, NodePlace{granted.session, granted.node},
                              std::move(granted.alone));
   if (!front.become(node, owner)) return nullptr;
   node->own(std::move(share), std::move(granted.local_waiter));

@@ -1,7 +1,7 @@
 // Waiting for a lock: an attempt's node is created in the wait queue, and waits until it is first.
 #pragma once
 
-#include "kept_node.hpp"
+#include "kept_lock_node.hpp"
 #include "lock_core.hpp"
 #include "queue_node.hpp"
 
@@ -56,7 +56,7 @@ struct Granted {
   std::shared_ptr<LocalWaiter> local_waiter{};
   std::shared_ptr<const ProtectedPath> late_node{};  ///< as QueueNode::late_node()
   Verifier verifier = Verifier::none_needed;
-  detail::KeptNode::Alone alone{};  ///< if its watch is set, the node may be kept
+  detail::KeptLockNode::Alone alone{};  ///< if its watch is set, the node may be kept
   bool stepped_back = false;        ///< not granted: it was first, and went back to the end of the queue
 };
 
@@ -76,7 +76,7 @@ struct Granted {
 /// Creates the node, and lists the queue in the same flight with a watch on the directory's children: the node may be
 /// kept if it is the only one. (If a reply is lost, it is not.)
 [[nodiscard]] Awaitable<Result<Children>> enqueue_to_keep(Session session, const detail::LockCore& core,
-                                                          QueueNode& queue_node, detail::KeptNode::Alone& alone);
+                                                          QueueNode& queue_node, detail::KeptLockNode::Alone& alone);
 
 /// Whether, after this error of an attempt, a new attempt at the end of the queue may succeed.
 [[nodiscard]] bool may_start_over(error_code error);

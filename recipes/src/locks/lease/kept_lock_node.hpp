@@ -28,12 +28,12 @@ namespace zklock::detail {
 /// the link comes back, so there is a limit.
 ///
 /// Threads: the client's executor.
-struct KeptNodes {
+struct KeptLockNodes {
   static constexpr int max_number = 1'000;
   int number = 0;
 
-  [[nodiscard]] static std::shared_ptr<KeptNodes> of(const ClientHandle& client) {
-    return client.shared_state().keep<KeptNodes>();
+  [[nodiscard]] static std::shared_ptr<KeptLockNodes> of(const ClientHandle& client) {
+    return client.shared_state().keep<KeptLockNodes>();
   }
 };
 
@@ -43,7 +43,7 @@ struct KeptNodes {
 ///
 /// Its timer owns it, and leases; both own the lock.
 /// Threads: the functions marked so, any; the others on the session's executor.
-class KeptNode : public std::enable_shared_from_this<KeptNode>, public LapseListener, public NodeHolder {
+class KeptLockNode : public std::enable_shared_from_this<KeptLockNode>, public LapseListener, public NodeHolder {
  public:
   /// What an acquire has found that is alone in the queue: the list with which it set the watch shows only its node.
   struct Alone {
@@ -52,10 +52,10 @@ class KeptNode : public std::enable_shared_from_this<KeptNode>, public LapseList
   };
 
   /// `lock` owns `kept_lock`.
-  [[nodiscard]] static std::shared_ptr<KeptNode> make(std::shared_ptr<LockTarget> lock, KeptLock& kept_lock,
+  [[nodiscard]] static std::shared_ptr<KeptLockNode> make(std::shared_ptr<LockTarget> lock, KeptLock& kept_lock,
                                                       LockKind kind, Clock::duration keep, NodePlace place,
                                                       Alone alone);
-  KeptNode(std::shared_ptr<LockTarget> lock, KeptLock& kept_lock, LockKind kind, Clock::duration keep, NodePlace place,
+  KeptLockNode(std::shared_ptr<LockTarget> lock, KeptLock& kept_lock, LockKind kind, Clock::duration keep, NodePlace place,
            Alone alone);
 
   void own(PathShare share, std::shared_ptr<LocalWaiter> local_waiter) {
@@ -80,7 +80,7 @@ class KeptNode : public std::enable_shared_from_this<KeptNode>, public LapseList
   /// The lease has ended: the node is kept, or given to the next acquire, or deleted in the background.
   void take_back(const std::shared_ptr<HeldLock>& held_lock);
   /// The same; gives the server's reply if the node is deleted.
-  [[nodiscard]] static Awaitable<error_code> take_back_guaranteed(std::shared_ptr<KeptNode> self,
+  [[nodiscard]] static Awaitable<error_code> take_back_guaranteed(std::shared_ptr<KeptLockNode> self,
                                                                   std::shared_ptr<HeldLock> held_lock);
   /// The same, where the acquire that was let in makes no lease.
   void take_back_unused(bool may_keep);
@@ -89,7 +89,7 @@ class KeptNode : public std::enable_shared_from_this<KeptNode>, public LapseList
 
   /// Whether it may be granted to the acquire that has taken it. Asks the server if it is to be confirmed, or if the
   /// session is not certain to live for long.
-  [[nodiscard]] static Awaitable<bool> prove(std::shared_ptr<KeptNode> self, Keeping keeping);
+  [[nodiscard]] static Awaitable<bool> prove(std::shared_ptr<KeptLockNode> self, Keeping keeping);
   /// It is not kept any longer.
   void ask();
   /// The node is gone.
@@ -122,7 +122,7 @@ class KeptNode : public std::enable_shared_from_this<KeptNode>, public LapseList
   std::uint64_t watch_number_ = 0;
   std::optional<SessionRenewal> renewal_;
   Timer timer_;
-  std::shared_ptr<KeptNodes> all_;
+  std::shared_ptr<KeptLockNodes> all_;
   bool is_over_ = false;
   std::atomic<std::int64_t> token_;
   std::atomic<std::int32_t> version_{0};

@@ -1,4 +1,4 @@
-#include "kept_node.hpp"
+#include "kept_lock_node.hpp"
 
 #include "queue_position.hpp"
 
@@ -16,18 +16,18 @@ bool is_only_one(const std::vector<std::string>& children, std::string_view own,
   return queue.size() == 1 && queue.front().name == own;
 }
 
-std::shared_ptr<KeptNode> KeptNode::make(std::shared_ptr<LockTarget> lock, KeptLock& kept_lock, LockKind kind,
+std::shared_ptr<KeptLockNode> KeptLockNode::make(std::shared_ptr<LockTarget> lock, KeptLock& kept_lock, LockKind kind,
                                          Clock::duration keep, NodePlace place, Alone alone) {
-  auto node = std::make_shared<KeptNode>(std::move(lock), kept_lock, kind, keep, std::move(place), std::move(alone));
+  auto node = std::make_shared<KeptLockNode>(std::move(lock), kept_lock, kind, keep, std::move(place), std::move(alone));
   node->renewal_.emplace(node->session(), node);
-  node->all_ = KeptNodes::of(node->lock_->client());
+  node->all_ = KeptLockNodes::of(node->lock_->client());
   ++node->all_->number;
   node->listen();
   node->wait_to_look();
   return node;
 }
 
-KeptNode::KeptNode(std::shared_ptr<LockTarget> lock, KeptLock& kept_lock, LockKind kind, Clock::duration keep,
+KeptLockNode::KeptLockNode(std::shared_ptr<LockTarget> lock, KeptLock& kept_lock, LockKind kind, Clock::duration keep,
                    NodePlace place, Alone alone)
     : lock_{std::move(lock)},
       kept_lock_{kept_lock},
@@ -41,15 +41,15 @@ KeptNode::KeptNode(std::shared_ptr<LockTarget> lock, KeptLock& kept_lock, LockKi
 
 // ---- what is known of it
 
-bool KeptNode::is_on_its_connection() const noexcept {
+bool KeptLockNode::is_on_its_connection() const noexcept {
   return session().state() == SessionState::connected && session().connection() == connection_;
 }
 
-bool KeptNode::is_fresh() const noexcept {
+bool KeptLockNode::is_fresh() const noexcept {
   return is_on_its_connection() && Clock::now() + session().timeout() / 3 < session().valid_until();
 }
 
-Awaitable<bool> KeptNode::prove(std::shared_ptr<KeptNode> self, Keeping keeping) {
+Awaitable<bool> KeptLockNode::prove(std::shared_ptr<KeptLockNode> self, Keeping keeping) {
   if (!self->is_on_its_connection() || !self->watch_.is_set()) co_return false;
   if (keeping == Keeping::confirmed) {
     const std::string data = format_lock_data({self->lock_->client().client_id(), 1});
@@ -67,28 +67,28 @@ Awaitable<bool> KeptNode::prove(std::shared_ptr<KeptNode> self, Keeping keeping)
 
 // ---- its leases
 
-void KeptNode::hold(const std::shared_ptr<HeldLock>& held_lock) {
+void KeptLockNode::hold(const std::shared_ptr<HeldLock>& held_lock) {
   was_used_ = true;
   const std::lock_guard guard{mutex_};
   holder_ = held_lock;
 }
 
-std::shared_ptr<HeldLock> KeptNode::holder() const {
+std::shared_ptr<HeldLock> KeptLockNode::holder() const {
   const std::lock_guard guard{mutex_};
   return holder_.lock();
 }
 
-bool KeptNode::may_keep(const HeldLock& held_lock) const noexcept {
+bool KeptLockNode::may_keep(const HeldLock& held_lock) const noexcept {
   return !held_lock.is_lost() && !held_lock.is_revoked() && is_on_its_connection();
 }
 
-void KeptNode::take_back(const std::shared_ptr<HeldLock>& held_lock) {
+void KeptLockNode::take_back(const std::shared_ptr<HeldLock>& held_lock) {
   if (kept_lock_.release(*this, may_keep(*held_lock)))
     return remove([held_lock](error_code outcome) { held_lock->on_removed(outcome); });
   held_lock->conclude();
 }
 
-Awaitable<error_code> KeptNode::take_back_guaranteed(std::shared_ptr<KeptNode> self,
+Awaitable<error_code> KeptLockNode::take_back_guaranteed(std::shared_ptr<KeptLockNode> self,
                                                      std::shared_ptr<HeldLock> held_lock) {
   if (!self->kept_lock_.release(*self, self->may_keep(*held_lock))) {
     held_lock->conclude();
@@ -103,18 +103,18 @@ Awaitable<error_code> KeptNode::take_back_guaranteed(std::shared_ptr<KeptNode> s
   co_return outcome;
 }
 
-void KeptNode::take_back_unused(bool may_keep) {
+void KeptLockNode::take_back_unused(bool may_keep) {
   if (kept_lock_.release(*this, may_keep && is_on_its_connection())) remove(nullptr);
 }
 
 // ---- its end
 
-void KeptNode::ask() {
+void KeptLockNode::ask() {
   if (kept_lock_.ask(*this)) remove(nullptr);
 }
 
 /// The delete fires the watch, which is given up only then: to remove it would cost a request.
-void KeptNode::remove(std::function<void(error_code)> removed) {
+void KeptLockNode::remove(std::function<void(error_code)> removed) {
   asio::dispatch(session().get_executor(), [self = shared_from_this(), removed = std::move(removed)] {
     self->stop();
     self->place_.remove([self, removed](error_code outcome) {
@@ -125,30 +125,30 @@ void KeptNode::remove(std::function<void(error_code)> removed) {
   });
 }
 
-void KeptNode::stop() {
+void KeptLockNode::stop() {
   if (!std::exchange(is_over_, true)) --all_->number;
   timer_.cancel();
   renewal_.reset();
 }
 
-void KeptNode::lose() {
+void KeptLockNode::lose() {
   place_.mark_deleted();
   ask();
 }
 
-void KeptNode::on_node_deleted() {
+void KeptLockNode::on_node_deleted() {
   if (const auto held_lock = holder()) held_lock->lose();
   lose();
 }
 
-void KeptNode::on_lapse() {
+void KeptLockNode::on_lapse() {
   const auto self = shared_from_this();
   if (const auto held_lock = holder()) held_lock->on_lapse();
   const bool is_over = is_final(session().state()) || Clock::now() >= session().valid_until();
   if (is_over) ask();
 }
 
-void KeptNode::on_link(SessionState state) {
+void KeptLockNode::on_link(SessionState state) {
   const auto self = shared_from_this();
   if (const auto held_lock = holder()) held_lock->on_link(state);
   ask();
@@ -156,7 +156,7 @@ void KeptNode::on_link(SessionState state) {
 
 // ---- what asks for it
 
-void KeptNode::listen() {
+void KeptLockNode::listen() {
   watch_.async_wait(asio::bind_executor(
       session().get_executor(), [weak = weak_from_this(), number = ++watch_number_](error_code, const WatchEvent&) {
         const auto self = weak.lock();
@@ -165,21 +165,21 @@ void KeptNode::listen() {
 }
 
 /// If an operator has deleted the node, its holder is to know.
-void KeptNode::on_event() {
+void KeptLockNode::on_event() {
   if (is_over_) return;
   kept_lock_.on_stranger();
   ask();
   if (const auto held_lock = is_over_ ? nullptr : holder()) held_lock->ask_server();
 }
 
-void KeptNode::wait_to_look() {
+void KeptLockNode::wait_to_look() {
   timer_.expires_after(keep_ / 2);
   timer_.async_wait([self = shared_from_this()](error_code error) {
     if (!error && !self->is_over_) self->look();
   });
 }
 
-void KeptNode::look() {
+void KeptLockNode::look() {
   const auto held_lock = holder();
   const bool is_held = held_lock && held_lock->count() > 0;
   if (!is_on_its_connection() || (!is_held && !was_used_)) ask();
@@ -198,7 +198,7 @@ void KeptNode::look() {
   wait_to_look();
 }
 
-void KeptNode::on_children(error_code error, const std::vector<std::string>& children, Watch watch) {
+void KeptLockNode::on_children(error_code error, const std::vector<std::string>& children, Watch watch) {
   if (is_over_) return;
   if (error || !watch.is_set() || !is_only_one(children, node_name(node().path), kind_, lock_->naming()))
     return on_event();
@@ -206,7 +206,7 @@ void KeptNode::on_children(error_code error, const std::vector<std::string>& chi
   listen();
 }
 
-void KeptNode::on_data(error_code error, const std::string& data) {
+void KeptLockNode::on_data(error_code error, const std::string& data) {
   const bool is_revoked = !error && data == revocation_request;
   if (const auto held_lock = holder(); held_lock && is_revoked && held_lock->count() > 0) held_lock->on_data(data);
   if (error || is_revoked) ask();
