@@ -13,7 +13,7 @@ namespace zklock {
 std::shared_ptr<LocalWaiter> LocalQueue::enter(const Session& session, LockKind kind, std::int32_t sequence,
                                                CreateResult node) {
   auto local_waiter = add(session, kind, sequence, std::move(node));
-  was_adjacent_ = newest_ && newest_->sequence_ == sequence - 1;
+  was_adjacent_ = newest_ && sequence > 0 && newest_->sequence_ == sequence - 1;
   newest_ = local_waiter;
   lose_earlier_directory(*local_waiter);
   return local_waiter;
