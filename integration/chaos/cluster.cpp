@@ -64,9 +64,7 @@ void Cluster::wait_serving() {
 }
 
 /// A session is made by a write.
-bool Cluster::carries_out_writes() const {
-  return Client{{.connect_string = connect_string()}}.wait_connected(10s);
-}
+bool Cluster::carries_out_writes() const { return Client{{.connect_string = connect_string()}}.wait_connected(10s); }
 
 void Cluster::end_session(std::int64_t id, std::string_view password) {
   ensemble_ ? ensemble_->end_session(id, password) : single_->end_session(id, password);

@@ -35,8 +35,8 @@ std::shared_ptr<LocalWaiter> LocalQueue::add(const Session& session, LockKind ki
 
 /// Numbers grow with each node that is created in a directory. So an earlier node with the same number or a greater one
 /// was in an earlier directory, and so was each that was made before that node. Numbers near their end are no evidence:
-/// they repeat or become negative in one directory [F26]. Nor is a reader beside its writer, with that one's number, before
-/// it is granted: its writer may be of an earlier directory.
+/// they repeat or become negative in one directory [F26]. Nor is a reader beside its writer, with that one's number,
+/// before it is granted: its writer may be of an earlier directory.
 void LocalQueue::lose_earlier_directory(const LocalWaiter& made) {
   if (made.sequence_ < 0) return;
   const auto has_own_number = [](const LocalWaiter& other) { return !other.is_beside_ || other.was_granted(); };

@@ -40,8 +40,8 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   [[nodiscard]] static std::shared_ptr<HeldLock> make(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind,
                                                       Session session, CreateResult node, const LockAttempt& attempt);
   /// The same by a kept node, which outlives the held lock: it may be given to another owner later. Any thread.
-  [[nodiscard]] static std::shared_ptr<HeldLock> make_on(std::shared_ptr<KeptLockNode> kept, Owner owner, Keeping keeping,
-                                                         std::uint64_t attempt);
+  [[nodiscard]] static std::shared_ptr<HeldLock> make_on(std::shared_ptr<KeptLockNode> kept, Owner owner,
+                                                         Keeping keeping, std::uint64_t attempt);
   /// For make() and make_on() alone.
   HeldLock(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind, Session session, CreateResult node,
            std::uint64_t attempt);

@@ -69,8 +69,8 @@ class KeptLock {
   /// What an acquire does next.
   struct Entry {
     std::shared_ptr<KeptLockNode> node{};  ///< it has the lock by this one; to be given back by KeptLockNode::take_back
-    Front front{};                     ///< it makes a node
-    bool enters_again = false;         ///< its owner has got the lock meanwhile
+    Front front{};                         ///< it makes a node
+    bool enters_again = false;             ///< its owner has got the lock meanwhile
   };
   struct Wanted {
     Owner owner;
@@ -126,7 +126,7 @@ class KeptLock {
   mutable std::mutex mutex_;
   KeptState state_ = KeptState::free;
   std::weak_ptr<KeptLockNode> node_;  // unless the state is free
-  std::optional<Owner> owner_;    // while it is held
+  std::optional<Owner> owner_;        // while it is held
   Waiters waiters_;
   int fronts_ = 0;
 };

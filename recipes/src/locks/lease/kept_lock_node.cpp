@@ -17,8 +17,9 @@ bool is_only_one(const std::vector<std::string>& children, std::string_view own,
 }
 
 std::shared_ptr<KeptLockNode> KeptLockNode::make(std::shared_ptr<LockTarget> lock, KeptLock& kept_lock, LockKind kind,
-                                         Clock::duration keep, NodePlace place, Alone alone) {
-  auto node = std::make_shared<KeptLockNode>(std::move(lock), kept_lock, kind, keep, std::move(place), std::move(alone));
+                                                 Clock::duration keep, NodePlace place, Alone alone) {
+  auto node =
+      std::make_shared<KeptLockNode>(std::move(lock), kept_lock, kind, keep, std::move(place), std::move(alone));
   node->renewal_.emplace(node->session(), node);
   node->all_ = KeptLockNodes::of(node->lock_->client());
   ++node->all_->number;
@@ -28,7 +29,7 @@ std::shared_ptr<KeptLockNode> KeptLockNode::make(std::shared_ptr<LockTarget> loc
 }
 
 KeptLockNode::KeptLockNode(std::shared_ptr<LockTarget> lock, KeptLock& kept_lock, LockKind kind, Clock::duration keep,
-                   NodePlace place, Alone alone)
+                           NodePlace place, Alone alone)
     : lock_{std::move(lock)},
       kept_lock_{kept_lock},
       kind_{kind},
@@ -89,7 +90,7 @@ void KeptLockNode::take_back(const std::shared_ptr<HeldLock>& held_lock) {
 }
 
 Awaitable<error_code> KeptLockNode::take_back_guaranteed(std::shared_ptr<KeptLockNode> self,
-                                                     std::shared_ptr<HeldLock> held_lock) {
+                                                         std::shared_ptr<HeldLock> held_lock) {
   if (!self->kept_lock_.release(*self, self->may_keep(*held_lock))) {
     held_lock->conclude();
     co_return error_code{};

@@ -53,10 +53,10 @@ class KeptLockNode : public std::enable_shared_from_this<KeptLockNode>, public L
 
   /// `lock` owns `kept_lock`.
   [[nodiscard]] static std::shared_ptr<KeptLockNode> make(std::shared_ptr<LockTarget> lock, KeptLock& kept_lock,
-                                                      LockKind kind, Clock::duration keep, NodePlace place,
-                                                      Alone alone);
-  KeptLockNode(std::shared_ptr<LockTarget> lock, KeptLock& kept_lock, LockKind kind, Clock::duration keep, NodePlace place,
-           Alone alone);
+                                                          LockKind kind, Clock::duration keep, NodePlace place,
+                                                          Alone alone);
+  KeptLockNode(std::shared_ptr<LockTarget> lock, KeptLock& kept_lock, LockKind kind, Clock::duration keep,
+               NodePlace place, Alone alone);
 
   void own(PathShare share, std::shared_ptr<LocalWaiter> local_waiter) {
     place_.keep(std::move(share));

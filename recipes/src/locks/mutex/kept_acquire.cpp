@@ -83,7 +83,7 @@ std::shared_ptr<HeldLock> hold_to_keep(const std::shared_ptr<LockCore>& core, Ow
   if (granted.alone.connection != granted.session.connection()) return nullptr;
   if (core->keep().node() || KeptLockNodes::of(core->client())->number >= KeptLockNodes::max_number) return nullptr;
   auto node = KeptLockNode::make(core, core->keep(), kind, keep.keep, NodePlace{granted.session, granted.node},
-                             std::move(granted.alone));
+                                 std::move(granted.alone));
   if (!front.become(node, owner)) return nullptr;
   node->own(std::move(share), std::move(granted.local_waiter));
   return HeldLock::make_on(std::move(node), owner, keep.keeping, attempt);

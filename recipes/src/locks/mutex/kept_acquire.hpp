@@ -30,8 +30,8 @@ struct LocalOutcome {
                                                                   Owner owner, LockKind kind,
                                                                   detail::KeepSettings keep);
 
-/// The lock object does not keep the lock, or keeps another kind of it: the client gives up the node that it keeps, ahead of
-/// what this one requests.
+/// The lock object does not keep the lock, or keeps another kind of it: the client gives up the node that it keeps,
+/// ahead of what this one requests.
 void ask_for_kept(const detail::LockCore& core, LockKind kind, detail::KeepSettings keep);
 
 /// What was granted may be kept from now on; null: it may not.

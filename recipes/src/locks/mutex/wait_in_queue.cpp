@@ -24,7 +24,7 @@ struct Enqueued {
   Place place = Place::unknown;          ///< as the node's number tells it
   std::shared_ptr<LocalWaiter> ahead{};  ///< the local waiter to wait for, which has no other predecessors than its own
   Children children{};                   ///< the list of the queue, if the number tells nothing
-  KeptLockNode::Alone alone{};               ///< its watch is set if the list came with one
+  KeptLockNode::Alone alone{};           ///< its watch is set if the list came with one
 };
 
 /// A reader does not wait for a reader, but for the writer for which that reader waits.

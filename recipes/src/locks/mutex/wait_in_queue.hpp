@@ -57,7 +57,7 @@ struct Granted {
   std::shared_ptr<const ProtectedPath> late_node{};  ///< as QueueNode::late_node()
   Verifier verifier = Verifier::none_needed;
   detail::KeptLockNode::Alone alone{};  ///< if its watch is set, the node may be kept
-  bool stepped_back = false;        ///< not granted: it was first, and went back to the end of the queue
+  bool stepped_back = false;            ///< not granted: it was first, and went back to the end of the queue
 };
 
 /// Creates the attempt's node and lists the queue in one flight; creates the directory if it is missing, and finds the
