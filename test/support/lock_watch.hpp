@@ -21,15 +21,19 @@ class LockWatch {
   LockWatch(testing::Simulation& simulation, std::string directory)
       : simulation_{simulation}, directory_{std::move(directory)} {}
 
-  void granted(const std::string& who, const std::string& node, std::int64_t token) {
+  /// `may_share_token`: with the holder before, by the same node, as a lock that is kept silently does.
+  void granted(const std::string& who, const std::string& node, std::int64_t token, bool may_share_token = false) {
     const auto nodes = simulation_.ensemble().nodes();
     const auto own = std::find_if(nodes.begin(), nodes.end(), [&](const auto& each) { return each.path == node; });
     if (own == nodes.end()) {  // the session has ended, or an operator has deleted it, and the client is yet to hear
       holders_.push_back({who, node, 0});
       return;
     }
-    if (token <= last_token_) simulation_.fail(who + " is granted the lock with a token that is not the newest");
+    const bool is_shared = may_share_token && token == last_token_ && node == last_node_;
+    if (token <= last_token_ && !is_shared)
+      simulation_.fail(who + " is granted the lock with a token that is not the newest");
     last_token_ = std::max(last_token_, token);
+    last_node_ = node;
     const std::int64_t session = own->stat.ephemeral_owner;
     for (const Holder& other : holders_)
       if (simulation_.ensemble().is_alive(other.session) && !simulation_.was_deleted_by_operator(other.node))
@@ -57,6 +61,7 @@ class LockWatch {
   std::string directory_;
   std::vector<Holder> holders_;
   std::int64_t last_token_ = 0;
+  std::string last_node_;
   int grants_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // Locks that clients keep between two uses, under every fault at every step.
 #include "support/catch.hpp"
 #include "support/exploration.hpp"
+#include "support/lock_watch.hpp"
 
 #include <zklock/recipes/locks/inter_process_mutex.hpp>
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
@@ -18,50 +19,6 @@ const std::string directory = "/locks/orders";
 
 ClientConfig patient() { return {.session_timeout = 10s, .retry = ExponentialBackoffRetry{20ms, 8}}; }
 
-/// As LockWatch, for leases of which several may have one node: what is confirmed has a token of its own.
-class KeptWatch {
- public:
-  explicit KeptWatch(Simulation& simulation) : simulation_{simulation} {}
-
-  void granted(const std::string& who, const Lease& lease, Keeping keeping) {
-    const auto nodes = simulation_.ensemble().nodes();
-    const std::string path = lease.node_path();
-    const auto own = std::find_if(nodes.begin(), nodes.end(), [&](const auto& each) { return each.path == path; });
-    if (own == nodes.end()) {  // the session has ended, or an operator has deleted it, and the client is yet to hear
-      holders_.push_back({who, path, 0});
-      return;
-    }
-    const std::int64_t token = lease.fencing_token();
-    if (token < last_token_ || (token == last_token_ && (keeping == Keeping::confirmed || path != last_node_)))
-      simulation_.fail(who + " is granted the lock with a token that is not the newest");
-    last_token_ = token;
-    last_node_ = path;
-    const std::int64_t session = own->stat.ephemeral_owner;
-    for (const Holder& other : holders_)
-      if (simulation_.ensemble().is_alive(other.session) && !simulation_.was_deleted_by_operator(other.node))
-        simulation_.fail(who + " is granted the lock that " + other.who + " holds");
-    for (const auto& other : nodes)  // a node of the same session belongs to a contender that has just released
-      if (other.path.starts_with(directory + "/") && other.stat.czxid < token && other.stat.ephemeral_owner != 0 &&
-          other.stat.ephemeral_owner != session)
-        simulation_.fail(who + " is granted the lock ahead of " + other.path);
-    holders_.push_back({who, path, session});
-  }
-  void released(const std::string& who) {
-    std::erase_if(holders_, [&](const Holder& each) { return each.who == who; });
-  }
-
- private:
-  struct Holder {
-    std::string who;
-    std::string node;
-    std::int64_t session;  // 0: its node was gone when it was granted
-  };
-  Simulation& simulation_;
-  std::vector<Holder> holders_;
-  std::int64_t last_token_ = 0;
-  std::string last_node_;
-};
-
 /// Takes the lock several times.
 struct User {
   std::string name;
@@ -77,7 +34,7 @@ struct User {
 constexpr LockSettings confirmed{.keep = 60ms, .keeping = Keeping::confirmed};
 constexpr LockSettings silent{.keep = 60ms, .keeping = Keeping::silent};
 
-asio::awaitable<void> use(Simulation& simulation, std::shared_ptr<KeptWatch> watch, User user) {
+asio::awaitable<void> use(Simulation& simulation, std::shared_ptr<test::LockWatch> watch, User user) {
   co_await test::pause(user.comes_after);
   const Client& client = simulation.client(user.client, patient());
   const InterProcessMutex mutex{client, directory, user.settings};
@@ -93,7 +50,7 @@ asio::awaitable<void> use(Simulation& simulation, std::shared_ptr<KeptWatch> wat
     auto [error, lease] = co_await std::move(acquiring);
     if (error == LockError::lock_lost) simulation.fail(user.name + " does not start over");
     if (!error) {
-      watch->granted(user.name, lease, user.settings.keeping);
+      watch->granted(user.name, lease.node_path(), lease.fencing_token(), user.settings.keeping == Keeping::silent);
       co_await test::pause(user.works_for);
       watch->released(user.name);
       auto releasing = simulation.operation<>(user.client, {.name = "release", .can_be_cancelled = false},
@@ -106,7 +63,7 @@ asio::awaitable<void> use(Simulation& simulation, std::shared_ptr<KeptWatch> wat
 
 void check(const std::vector<User>& users, std::size_t pairs, const std::string& operator_deletes = {}) {
   const auto scenario = [&](Simulation& simulation) {
-    const auto watch = std::make_shared<KeptWatch>(simulation);
+    const auto watch = std::make_shared<test::LockWatch>(simulation, directory);
     for (const User& each : users)
       simulation.actor([&simulation, watch, each] { return use(simulation, watch, each); });
   };
