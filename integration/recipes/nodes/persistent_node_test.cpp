@@ -3,7 +3,9 @@
 #include "support/catch.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/post.hpp>
 
+#include <future>
 #include <vector>
 
 using namespace zklock;
@@ -138,11 +140,15 @@ TEST_CASE_METHOD(Fixture, "the data of a persistent node are those that were set
   const PersistentNode node = keep("0");
   node.set_data("1");  // before it is there
   CHECK(data_of(node_path) == "1");
+  const std::int32_t before = stat_of(session, node_path)->version;
   std::vector<Pending<>> all(50);
+  std::promise<void> all_are_set;
+  asio::post(other.get_executor(), [set = all_are_set.get_future().share()] { set.wait(); });  // nothing is sent before
   for (std::size_t i = 0; i < all.size(); ++i) node.async_set_data(std::to_string(i), all[i].handler());
+  all_are_set.set_value();
   for (auto& each : all) CHECK_FALSE(std::get<0>(each.get()));
   CHECK(data_of(node_path) == "49");
-  CHECK(stat_of(session, node_path)->version < 50);
+  CHECK(stat_of(session, node_path)->version == before + 1);
   delete_node(node_path);
   CHECK(eventually([&] { return exists(session, node_path); }));
   CHECK(data_of(node_path) == "49");
