@@ -1,5 +1,6 @@
 // I17: the audit logs, compared with the servers' log, with the metrics and with what the users say.
 #include "judge.hpp"
+#include "layout.hpp"
 
 #include <algorithm>
 #include <map>
@@ -13,7 +14,12 @@ namespace {
 
 using Kind = AuditRecord::Kind;
 
-/// What one process has recorded, by nodes.
+/// A node may be granted again and again where its client keeps it.
+std::string grant_of(const AuditRecord& record) {
+  return is_kept(record.node) ? record.node + " " + std::to_string(record.attempt) : record.node;
+}
+
+/// What one process has recorded, by grants: one of a node, but of kept ones.
 struct Trail {
   std::map<std::string, std::vector<AuditRecord>> grants{};
   std::map<std::string, std::vector<AuditRecord>> ends{};  ///< releases and losses
@@ -28,8 +34,8 @@ std::map<int, Trail> trails_of(const Evidence& evidence) {
     Trail& trail = trails[each.process];
     trail.sequences.insert(each.sequence);
     trail.dropped += each.dropped;
-    if (each.kind == Kind::granted) trail.grants[each.node].push_back(each);
-    if (each.kind == Kind::released || each.kind == Kind::lost) trail.ends[each.node].push_back(each);
+    if (each.kind == Kind::granted) trail.grants[grant_of(each)].push_back(each);
+    if (each.kind == Kind::released || each.kind == Kind::lost) trail.ends[grant_of(each)].push_back(each);
   }
   return trails;
 }
@@ -44,8 +50,8 @@ class AuditCheck {
     for (const auto& [process, trail] : trails_) {
       count(process, trail);
       compare_with_metrics(process, trail);
-      for (const auto& [node, grants] : trail.grants) check_grant(trail, grants);
-      for (const auto& [node, ends] : trail.ends) check_end(trail, ends);
+      for (const auto& [grant, grants] : trail.grants) check_grant(trail, grants);
+      for (const auto& [grant, ends] : trail.ends) check_end(trail, ends);
     }
     for (const auto& [token, hold] : evidence_.holds) check_hold(token, hold);
     return std::move(found_);
@@ -55,13 +61,20 @@ class AuditCheck {
   /// Those that a process writes until it has drained are complete. One that was killed lacks the last ones.
   [[nodiscard]] bool is_complete(int process) const { return evidence_.drained.contains(process); }
 
-  void add(std::string what, const AuditRecord& record) {
+  /// Null: the servers have not made it.
+  [[nodiscard]] const Node* node_of(const AuditRecord& record) const {
+    if (is_kept(record.node)) {
+      const Node* node = evidence_.history.find(record.token);
+      return node != nullptr && node->path == record.node ? node : nullptr;
+    }
     const auto node = nodes_.find(record.node);
-    found_.push_back({what + ": " + record.node,
-                      {node == nodes_.end() ? record.token : node->second->created},
-                      record.process,
-                      0,
-                      record.at});
+    return node == nodes_.end() ? nullptr : node->second;
+  }
+
+  void add(std::string what, const AuditRecord& record) {
+    const Node* node = node_of(record);
+    found_.push_back(
+        {what + ": " + record.node, {node == nullptr ? record.token : node->created}, record.process, 0, record.at});
   }
 
   void count(int process, const Trail& trail) {
@@ -92,12 +105,12 @@ class AuditCheck {
   void check_grant(const Trail& trail, const std::vector<AuditRecord>& grants) {
     const AuditRecord& grant = grants.front();
     if (grants.size() > 1) add("a grant was recorded " + std::to_string(grants.size()) + " times", grant);
-    const auto node = nodes_.find(grant.node);
-    if (node == nodes_.end()) return add("the grant of a node that the servers have not made was recorded", grant);
-    if (node->second->session != grant.session || evidence_.process_of(*node->second) != grant.process)
+    const Node* node = node_of(grant);
+    if (node == nullptr) return add("the grant of a node that the servers have not made was recorded", grant);
+    if (node->session != grant.session || evidence_.process_of(*node) != grant.process)
       add("a grant was recorded of another client's node", grant);
-    if (!has_its_token(grant, *node->second)) add("a grant was recorded with a wrong token", grant);
-    if (!trail.ends.contains(grant.node) && is_complete(grant.process) && trail.dropped == 0)
+    if (!has_its_token(grant, *node)) add("a grant was recorded with a wrong token", grant);
+    if (!trail.ends.contains(grant_of(grant)) && is_complete(grant.process) && trail.dropped == 0)
       add("the end of a grant was not recorded", grant);
   }
 
@@ -111,8 +124,8 @@ class AuditCheck {
   void check_end(const Trail& trail, const std::vector<AuditRecord>& ends) {
     const AuditRecord& end = ends.front();
     if (ends.size() > 1) add("the end of a grant was recorded " + std::to_string(ends.size()) + " times", end);
-    if (const auto node = nodes_.find(end.node); node != nodes_.end()) check_by_servers(end, *node->second);
-    const auto grants = trail.grants.find(end.node);
+    if (const Node* node = node_of(end)) check_by_servers(end, *node);
+    const auto grants = trail.grants.find(grant_of(end));
     if (grants == trail.grants.end()) {
       if (trail.dropped == 0) add("an end was recorded, and no grant", end);
       return;
@@ -136,6 +149,7 @@ class AuditCheck {
   /// link may be recorded before it is carried out.
   [[nodiscard]] bool is_released(const AuditRecord& end, const Node& node) const {
     if (node.end != Node::End::by_another) return node.end != Node::End::none;
+    if (is_kept(node.directory) && !evidence_.is_too_long(end.process, {node.removed_at, end.at})) return true;
     const auto hold = evidence_.holds.find(node.created);
     const bool is_known = hold != evidence_.holds.end() && hold->second.left_at != 0;
     const std::int64_t from =
@@ -171,17 +185,35 @@ class AuditCheck {
     const Trail& trail = trails_.at(process);
     if (trail.dropped > 0) return;
     AuditRecord record{.process = process, .at = hold.granted.at, .token = token, .node = node->path};
-    if (!trail.grants.contains(node->path)) return add("a grant was not recorded", record);
-    const auto ends = trail.ends.find(node->path);
-    if (ends == trail.ends.end()) return;  // reported above
-    const bool is_lost = ends->second.front().kind == Kind::lost;
-    record.at = ends->second.front().at;
+    const AuditRecord* grant = last_of(trail.grants, record);
+    if (grant == nullptr) return add("a grant was not recorded", record);
+    const AuditRecord* end = last_of(trail.ends, *grant);
+    if (end == nullptr) return;  // reported above
+    const bool is_lost = end->kind == Kind::lost;
+    record.at = end->at;
     // A lease may be lost by its time while its release is under way, and the release may succeed all the same.
     const bool lost_before_release = is_lost && (hold.releasing_at == 0 || record.at < hold.releasing_at);
     if (hold.released_with == "ok" && lost_before_release)
       add("a loss was recorded of what its user has released", record);
     const bool saw_loss = hold.lost_at != 0 && (hold.releasing_at == 0 || hold.lost_at < hold.releasing_at);
     if (saw_loss && !is_lost) add("a release was recorded of what its user knew to be lost", record);
+  }
+
+  /// The record of that grant: of a kept node the last one with its token, whose user the hold is about.
+  static const AuditRecord* last_of(const std::map<std::string, std::vector<AuditRecord>>& records,
+                                    const AuditRecord& record) {
+    if (record.attempt != 0 || !is_kept(record.node)) {
+      const auto found = records.find(grant_of(record));
+      return found == records.end() ? nullptr : &found->second.front();
+    }
+    const AuditRecord* last = nullptr;
+    const std::string of_node = record.node + " ";
+    for (auto each = records.lower_bound(of_node); each != records.end() && each->first.starts_with(of_node); ++each) {
+      const AuditRecord& candidate = each->second.front();
+      if (candidate.token == record.token && (last == nullptr || candidate.sequence > last->sequence))
+        last = &candidate;
+    }
+    return last;
   }
 
   const Evidence& evidence_;

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 
 namespace zklock::chaos {
 namespace {
@@ -77,7 +78,7 @@ std::vector<Violation> check_fenced_exclusion(const Evidence& evidence) {
   std::map<std::string, TokenRegister> registers;
   for (const Record& each : evidence.users) {
     if (each.event != Event::granted) continue;
-    const auto owner = std::pair{each.process, each.operation};
+    const auto owner = std::pair{each.process, is_kept_silent(each.lock) ? 0 : each.operation};
     if (const auto [at, is_new] = owners.emplace(evidence.node_of(each), owner); !is_new && at->second != owner)
       found.push_back({"two have the same token", {each.token}, each.process, each.operation});
   }
@@ -92,33 +93,38 @@ std::vector<Violation> check_fenced_exclusion(const Evidence& evidence) {
 }
 
 std::vector<Violation> check_overlaps(const Evidence& evidence) {
-  std::map<std::int64_t, std::int64_t> left;
+  using Visit = std::tuple<std::int64_t, int, std::int64_t>;  // a token alone may be that of several silent grants
+  const auto visit_of = [](const Record& each) { return Visit{each.token, each.process, each.operation}; };
+  std::map<Visit, std::int64_t> left;
   for (const Record& each : evidence.visits)
-    if (each.event == Event::left) left[each.token] = each.at;
-  const auto left_at = [&](std::int64_t token) { return left.contains(token) ? left.at(token) : INT64_MAX; };
+    if (each.event == Event::left) left[visit_of(each)] = each.at;
+  const auto left_at = [&](const Record& visit) {
+    const auto at = left.find(visit_of(visit));
+    return at == left.end() ? INT64_MAX : at->second;
+  };
 
   std::vector<Violation> found;
-  std::map<std::string, std::map<std::int64_t, Record>> rooms;
+  std::map<std::string, std::map<Visit, Record>> rooms;
   for (const Record& each : evidence.visits) {
     auto& room = rooms[each.lock];
-    if (each.event == Event::left) room.erase(each.token);
+    if (each.event == Event::left) room.erase(visit_of(each));
     if (each.event != Event::entered) continue;
     const auto is_alone = [](const Record& visit) { return Share{static_cast<int>(visit.number)} == Share::alone; };
     const bool is_permit = Share{static_cast<int>(each.number)} == Share::permit;
     const std::size_t fine = is_permit ? permits_of(each.lock) : 1;
     std::vector<std::int64_t> tokens;  // of the users that are inside rightly, or without an excuse
     const auto count = [&](const Record& visit) {
-      if (!is_excused(evidence, visit, each.at, left_at(visit.token))) tokens.push_back(visit.token);
+      if (!is_excused(evidence, visit, each.at, left_at(visit))) tokens.push_back(visit.token);
     };
     if (!is_permit || room.size() >= fine) count(each);
     if (!tokens.empty())
-      for (const auto& [token, other] : room) {
+      for (const auto& [key, other] : room) {
         const bool same_user = other.process == each.process && other.operation == each.operation;
         if (is_permit || (!same_user && (is_alone(each) || is_alone(other)))) count(other);
       }
     if (tokens.size() > fine)
       found.push_back({"several are inside at once, without an excuse", tokens, each.process, each.operation});
-    room[each.token] = each;
+    room[visit_of(each)] = each;
   }
   return found;
 }
@@ -163,7 +169,10 @@ std::vector<Violation> check_losses(const Evidence& evidence) {
     // If the reply to the delete was lost with the link, it is unknown whose delete it was.
     const bool is_unknown = node->end == Node::End::by_another && hold.left_at != 0 &&
                             evidence.lost_link(process, {hold.left_at, hold.released_at});
-    if (hold.released_with == "ok" && !gave_back_before && !is_unknown)
+    // The release of a kept lock asks no server.
+    const bool is_unheard =
+        is_kept(node->directory) && !evidence.is_too_long(process, {node->removed_at, hold.released_at});
+    if (hold.released_with == "ok" && !gave_back_before && !is_unknown && !is_unheard)
       found.push_back({"a release of what was lost has succeeded", {token}, process, hold.granted.operation});
     if (hold.listens_at == 0 || hold.listens_at > node->removed_at || gave_back_before) continue;
     std::int64_t told = hold.lost_at != 0 ? hold.lost_at : INT64_MAX;

@@ -41,7 +41,11 @@ void Evidence::index() {
         readers_beside[{each.process, each.operation, each.token}] = reader->created;
     const auto hold = holds.find(node_of(each));
     switch (each.event) {
-      case Event::granted: holds[node_of(each)].granted = each; break;
+      case Event::granted: {
+        const auto [again, is_first] = holds.emplace(node_of(each), Hold{.granted = each});
+        if (!is_first) again->second = Hold{.granted = again->second.granted};
+        break;
+      }
       case Event::listens:
         if (hold != holds.end()) hold->second.listens_at = each.at;
         break;

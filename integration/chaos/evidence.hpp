@@ -33,7 +33,8 @@ struct Bounds {
   double requests_an_acquisition = 15;                     // seven are usual
 };
 
-/// An acquire that was granted: a node, and what its user did.
+/// An acquire that was granted: a node, and what its user did. Where a client keeps a lock silently, one node is granted
+/// again and again: its first grant, and what its last user did.
 struct Hold {
   Record granted{};
   std::int64_t listens_at = 0;    ///< 0: never; the same for the next ones

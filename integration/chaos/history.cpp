@@ -92,14 +92,7 @@ void History::apply(const ServerTransaction& transaction) {
   for (const Change& change : changes) {
     if (change.kind == Change::Kind::create) create(transaction, change, came_late);
     if (change.kind == Change::Kind::remove) remove(transaction, change.path);
-    if (change.kind == Change::Kind::set_data) {
-      auto& queue = queues_[parent_of(change.path)];
-      if (const auto found = queue.find(change.path); found != queue.end()) {
-        writes_.push_back(
-            {transaction.zxid, found->second.token, transaction.session, found->second.data, change.data});
-        found->second.data = change.data;
-      }
-    }
+    if (change.kind == Change::Kind::set_data) set_data(transaction, change);
   }
 }
 
@@ -146,6 +139,33 @@ void History::remove(const ServerTransaction& transaction, const std::string& pa
   if (!transaction.closes_session) std::erase(ephemerals_[node.session], path);
   note_first(directory, transaction.at);
   note_permits(directory, nullptr, transaction.at);
+}
+
+void History::set_data(const ServerTransaction& transaction, const Change& change) {
+  const std::string directory = parent_of(change.path);
+  auto& all = queues_[directory];
+  const auto found = all.find(change.path);
+  if (found == all.end()) return;
+  Live& live = found->second;
+  writes_.push_back({transaction.zxid, live.token, transaction.session, live.data, change.data});
+  live.data = change.data;
+  Node& node = nodes_[live.token];
+  if (!is_kept_confirmed(directory) || transaction.session != node.session) return;
+  node.removed = transaction.zxid;
+  node.removed_at = transaction.at;
+  node.remover = transaction.session;
+  node.end = Node::End::by_owner;
+  live = {transaction.zxid, false, change.data};
+  Node& next = nodes_[transaction.zxid] = Node{.path = node.path,
+                                               .directory = directory,
+                                               .incarnation = node.incarnation,
+                                               .place = node.place,
+                                               .client = node.client,
+                                               .session = node.session,
+                                               .created = transaction.zxid,
+                                               .created_at = transaction.at};
+  queue(next);
+  note_first(directory, transaction.at);
 }
 
 void History::mark(const ServerTransaction& transaction, const std::string& path) {

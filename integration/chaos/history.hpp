@@ -14,7 +14,8 @@
 
 namespace zklock::chaos {
 
-/// A node in a lock's wait queue, or among a semaphore's leases, and its life.
+/// A node in a lock's wait queue, or among a semaphore's leases, and its life. Where a client keeps a lock and confirms
+/// each grant by a write, the node ends with the write, and another one begins: each grant has one of its own.
 struct Node {
   enum class End { none, by_owner, with_session, by_another };
 
@@ -87,6 +88,7 @@ class History {
   /// Whether a later request of its session has been carried out before it. To be asked once of each, in their order.
   [[nodiscard]] bool is_out_of_order(const ServerTransaction& transaction);
   void remove(const ServerTransaction& transaction, const std::string& path);
+  void set_data(const ServerTransaction& transaction, const Change& change);
   void mark(const ServerTransaction& transaction, const std::string& path);
   void queue(Node& made);
   void note_first(const std::string& directory, std::int64_t at);

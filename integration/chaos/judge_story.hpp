@@ -17,25 +17,28 @@ inline constexpr std::int64_t one = 11, two = 22, theirs = 99;  // sessions
 /// A history under construction; times are seconds, tokens the numbers of the transactions.
 class Story {
  public:
-  Story() { change(1, theirs, {.kind = Change::Kind::create, .path = "/locks/mutex0"}); }
+  /// About one lock, unless told otherwise.
+  explicit Story(std::string line = "mutex0") : line_{std::move(line)} {
+    change(1, theirs, {.kind = Change::Kind::create, .path = "/locks/" + line_});
+  }
 
-  Story& create(std::int64_t zxid, std::int64_t session, const std::string& name, const std::string& line = "mutex0") {
+  Story& create(std::int64_t zxid, std::int64_t session, const std::string& name, const std::string& line = {}) {
     return change(zxid, session,
                   {.kind = Change::Kind::create,
-                   .path = "/locks/" + line + "/" + name,
+                   .path = path_of(name, line),
                    .data = session == theirs ? ""
                            : session == one  ? "worker-1:1"
                                              : "worker-2:1",
                    .is_ephemeral = true});
   }
-  Story& remove(std::int64_t zxid, std::int64_t session, const std::string& name, const std::string& line = "mutex0") {
-    return change(zxid, session, {.kind = Change::Kind::remove, .path = "/locks/" + line + "/" + name});
+  Story& remove(std::int64_t zxid, std::int64_t session, const std::string& name, const std::string& line = {}) {
+    return change(zxid, session, {.kind = Change::Kind::remove, .path = path_of(name, line)});
   }
   Story& write(std::int64_t zxid, std::int64_t session, const std::string& name, const std::string& data) {
-    return change(zxid, session, {.kind = Change::Kind::set_data, .path = "/locks/mutex0/" + name, .data = data});
+    return change(zxid, session, {.kind = Change::Kind::set_data, .path = path_of(name), .data = data});
   }
-  Story& mark(std::int64_t zxid, std::int64_t session, const std::string& name, const std::string& line = "mutex0") {
-    change(zxid, session, {.kind = Change::Kind::check, .path = "/locks/" + line + "/" + name});
+  Story& mark(std::int64_t zxid, std::int64_t session, const std::string& name, const std::string& line = {}) {
+    change(zxid, session, {.kind = Change::Kind::check, .path = path_of(name, line)});
     transactions.back().changes.push_back({.kind = Change::Kind::set_data, .path = "/marks"});
     return *this;
   }
@@ -98,7 +101,7 @@ class Story {
                               .attempt = token,
                               .session = process == 1 ? one : two,
                               .token = token,
-                              .node = "/locks/mutex0/" + name,
+                              .node = path_of(name),
                               .cause = cause});
     return *this;
   }
@@ -124,7 +127,12 @@ class Story {
   Evidence evidence{};
 
  private:
+  std::string line_;
   std::map<int, std::int64_t> sequences_{};
+
+  [[nodiscard]] std::string path_of(const std::string& name, const std::string& line = {}) const {
+    return "/locks/" + (line.empty() ? line_ : line) + "/" + name;
+  }
 
   static std::int64_t micro(double seconds) { return static_cast<std::int64_t>(seconds * second); }
   Story& change(std::int64_t zxid, std::int64_t session, Change change) {
@@ -137,7 +145,7 @@ class Story {
                    .event = event,
                    .process = process,
                    .operation = token,
-                   .lock = "/locks/mutex0",
+                   .lock = "/locks/" + line_,
                    .token = token,
                    .reason = reason});
     return *this;

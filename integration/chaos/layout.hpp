@@ -1,6 +1,7 @@
 // The constants that the campaign's processes share.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -10,8 +11,7 @@ namespace zklock::chaos {
 /// The node that holders of a lock write to, behind their lease's guard. The servers' log then has a transaction at
 /// which they held the lock.
 inline constexpr const char* marks = "/marks";
-/// All locks are below it: "mutex0", "rw0", "permits0", "single0", "latch0", and so
-/// on.
+/// All locks are below it: "mutex0", "rw0", "permits0", "single0", "latch0", "confirmed0", "silent0", and so on.
 inline constexpr const char* locks = "/locks/";
 /// How many locks of each kind there are, and how many permits each semaphore has.
 inline constexpr std::uint64_t lines = 8;
@@ -24,6 +24,15 @@ inline constexpr const char* group_root = "/group";
 inline constexpr const char* tree_root = "/tree";
 inline constexpr const char* counts_root = "/counts";
 inline constexpr std::uint64_t shared_counts = 2;
+
+/// For how long clients keep the locks "confirmed0", "silent0", and so on.
+inline constexpr std::chrono::milliseconds kept_for{2'000};
+
+/// Whether the clients keep that lock, and ask the server at each grant.
+inline bool is_kept_confirmed(std::string_view line) { return line.find("/confirmed") != std::string_view::npos; }
+/// Whether they keep it, and do not ask: one node, and one token, of many grants.
+inline bool is_kept_silent(std::string_view line) { return line.find("/silent") != std::string_view::npos; }
+inline bool is_kept(std::string_view line) { return is_kept_confirmed(line) || is_kept_silent(line); }
 
 /// How many permits the semaphore of that path, or of that directory below, has. A semaphore mutex has one.
 inline std::size_t permits_of(std::string_view line) {

@@ -119,6 +119,17 @@ zklock_mutant(two_leaders recipes/src/wait_queue/queue_position.cpp "++ahead;"
 # Handoff: one node in eight hands its lock off to the next local waiter when it gets the lock, not when it releases it.
 zklock_mutant(early_handoff recipes/src/wait_queue/local_waiter.cpp "while (!self->has_left() && self->presence_ != Presence::deleted) {"
   "while (!self->has_left() && self->presence_ != Presence::deleted && !(self->was_granted() && self->sequence_ % 8 == 0)) {")
+# Kept locks: a confirmed grant although another client has come.
+zklock_mutant(deaf_confirmation recipes/src/locks/lease/kept_lock_node.cpp
+  "co_return self->is_on_its_connection() && self->watch_.is_set() && self->kept_lock_.is_wanted(*self);"
+  "co_return true;")
+# Kept locks: no event asks for the node.
+zklock_mutant(deaf_keeper recipes/src/locks/lease/kept_lock_node.cpp "if (is_over_) return;
+  kept_lock_.on_stranger();" "return;")
+# Kept locks: a client lets a second one of its own in.
+zklock_mutant(two_of_one_client recipes/src/locks/lease/kept_state.cpp
+  "case KeptEvent::wanted: return {KeptState::held, KeptAction::wait};"
+  "case KeptEvent::wanted: return {KeptState::held, KeptAction::grant};")
 # Session validity: a lease that counts itself as valid for a second too long.
 zklock_mutant(long_trust zklock/src/driver/session_validity.cpp "sent + timeout - guard"
   "sent + timeout - guard + std::chrono::milliseconds{1000}")

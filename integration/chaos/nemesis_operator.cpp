@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 namespace {
 
 const std::vector<std::string>& kinds_of_lines() {
-  static const std::vector<std::string> all{"mutex", "rw", "permits", "single", "latch"};
+  static const std::vector<std::string> all{"mutex", "rw", "permits", "single", "latch", "confirmed", "silent"};
   return all;
 }
 

@@ -21,7 +21,7 @@ void User::run() {
   constexpr std::array turns{
       &User::use_mutex, &User::use_mutex, &User::nest,         &User::read,        &User::read,
       &User::write,     &User::downgrade, &User::take_permits, &User::use_several, &User::use_semaphore_mutex,
-      &User::lead};
+      &User::lead,      &User::use_kept};
   while (!workplace_.closing_time) (this->*turns[below(turns.size())])();
 }
 
@@ -196,6 +196,34 @@ void User::lead() {
   auto leadership = acquire<Leadership>(
       operation, "latch", line, [&](auto... limit_and_handler) { latch.async_lead(std::move(limit_and_handler)...); });
   if (leadership) use(std::move(*leadership).into_lease(), line, Share::alone, operation);
+}
+
+/// Mostly a lock that few other processes want, and several times: a client keeps only what it has used alone.
+void User::use_kept() {
+  const bool is_silent = below(2) == 0;
+  const std::string kind = is_silent ? "silent" : "confirmed";
+  const std::uint64_t own = static_cast<std::uint64_t>(workplace_.process) % lines;
+  const std::string line = locks + kind + std::to_string(below(4) == 0 ? below(lines) : own);
+  InterProcessMutex mutex{
+      workplace_.client, line, {.keep = kept_for, .keeping = is_silent ? Keeping::silent : Keeping::confirmed}};
+  for (std::uint64_t left = 1 + below(6); left > 0 && !workplace_.closing_time; --left) use_once(mutex, kind, line);
+}
+
+void User::use_once(InterProcessMutex& mutex, const std::string& kind, const std::string& line) {
+  const std::int64_t operation = ++workplace_.operations;
+  if (below(2) == 0) {
+    auto lease = acquire<Lease>(operation, kind, line, [&](auto... limit_and_handler) {
+      mutex.async_acquire(std::move(limit_and_handler)...);
+    });
+    if (lease) use(std::move(*lease), line, Share::alone, operation);
+    return;
+  }
+  if (!acquire_blocking(operation, kind, line, [&](auto... limit) { return mutex.acquire(limit...); })) return;
+  const Held held = held_by(mutex, line, Share::alone, operation);
+  note_granted(held);
+  visit({held});
+  release_blocking(held, [&] { mutex.release(); });
+  note(Event::finished, operation);
 }
 
 // ---- steps of a turn

@@ -76,6 +76,8 @@ class User {
   void use_semaphore_mutex();
   void use_several();
   void lead();
+  void use_kept();
+  void use_once(InterProcessMutex& mutex, const std::string& kind, const std::string& line);
 
   /// Waits in the queue, for ever or with a limit, and sometimes cancels. Notes how it begins and how it ends. `start`
   /// takes a handler, or a limit and a handler.
