@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <thread>
+#include <utility>
 
 using namespace zklock;
 using namespace zklock::test;
@@ -20,6 +21,8 @@ namespace {
 struct Fixture : LockFixture {
   const std::string& base = path;
   LockRegistry registry{client, base};
+  Client other = make_client(server);
+  LockRegistry registry_of_other{other, base};
 
   /// Of the lock of that name.
   [[nodiscard]] std::size_t queue_length(const std::string& name) const {
@@ -41,6 +44,24 @@ std::tuple<error_code, Lease> lock(const LockRegistry& registry, Args... args) {
 }
 
 }  // namespace
+
+TEST_CASE_METHOD(Fixture, "a registry keeps the write locks that its client uses alone, until another client asks") {
+  const LockRegistry keeping{client, base, {.keep = 60s, .keeping = Keeping::silent}};
+  const auto is_kept = [&] {
+    std::int64_t token = 0;
+    for (int i = 0; i < 10; ++i) {
+      const Lease lease = keeping.lock("sku-42", Isolation::write);
+      if (std::exchange(token, lease.fencing_token()) == lease.fencing_token()) return true;
+    }
+    return false;
+  };
+  for (int round = 0; round < 2; ++round) {
+    REQUIRE(is_kept());
+    CHECK(queue_length("sku-42") == 1);
+    const auto [error, theirs] = lock(registry_of_other, "sku-42", Isolation::write, LockOptions{.wait = 10s});
+    CHECK_FALSE(error);
+  }
+}
 
 TEST_CASE_METHOD(Fixture, "a registry's readers share a resource, its writers have it alone") {
   CHECK(registry.base() == base);

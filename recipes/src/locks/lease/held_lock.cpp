@@ -168,6 +168,7 @@ std::string_view HeldLock::cause_of_loss() const noexcept {
 // ---- waiting
 
 void HeldLock::wake() {
+  if (!is_awaited_) return;
   asio::dispatch(session().get_executor(), [self = shared_from_this()] {
     for (const auto& each : std::exchange(self->events_, {}))
       if (const auto waiting = each.lock()) {
@@ -178,6 +179,7 @@ void HeldLock::wake() {
 }
 
 std::shared_ptr<AsyncEvent> HeldLock::open_event() {
+  is_awaited_ = true;
   auto event = std::make_shared<AsyncEvent>(session().get_executor());
   std::erase_if(events_, [](const auto& other) { return other.expired(); });
   events_.push_back(event);

@@ -94,7 +94,8 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   [[nodiscard]] std::int32_t guarded_version() const noexcept { return guarded_version_; }
   /// Takes note of the node's data, which was read.
   void on_data(const std::string& data);
-  /// Wakes the waiting operations: something has changed.
+  /// Wakes the waiting operations: something has changed. Changes are noted before, and operations open their events
+  /// before they look, so none is missed.
   void wake();
   /// An event that happens with each wake().
   [[nodiscard]] std::shared_ptr<AsyncEvent> open_event();
@@ -131,6 +132,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   std::atomic<bool> concluded_{false};
   std::atomic<bool> revoked_{false};
   bool is_suspect_ = false;  // as it was told
+  std::atomic<bool> is_awaited_{false};  // an event was opened
   std::vector<std::weak_ptr<AsyncEvent>> events_;
 
   std::atomic<bool> writing_{false};

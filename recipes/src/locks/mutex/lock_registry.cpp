@@ -29,7 +29,7 @@ Awaitable<Result<Lease>> lock_in_tries(Registry registry, Owner owner, std::stri
   const ExponentialBackoffRetry backoff{options.interval, options.tries < 1 ? -1 : options.tries - 1,
                                         options.max_interval};
   backoff.validate();
-  const InterProcessReadWriteLock both{registry->client(), registry->path_of(name)};
+  const InterProcessReadWriteLock both = registry->lock_of(name);
   const InterProcessMutex& lock = isolation == Isolation::read ? both.read_lock() : both.write_lock();
   for (FailedTry failed;; ++failed.retry) {
     auto [error, lease] = co_await lock.async_acquire(owner, options.wait, use_tuple);
@@ -45,7 +45,7 @@ Awaitable<Result<Lease>> lock_in_tries(Registry registry, Owner owner, std::stri
 }
 
 Awaitable<Result<std::vector<LockParticipant>>> participants(Registry registry, std::string name) {
-  const InterProcessReadWriteLock lock{registry->client(), registry->path_of(name)};
+  const InterProcessReadWriteLock lock = registry->lock_of(name);
   auto [error, participants] = co_await lock.async_participants(use_tuple);
   if (error) co_return error;
   co_return std::move(participants);
@@ -104,14 +104,14 @@ void start_registry_participants(Registry registry, std::string name, Handler<st
 
 }  // namespace detail
 
-LockRegistry::LockRegistry(const ClientHandle& client, std::string base) {
+LockRegistry::LockRegistry(const ClientHandle& client, std::string base, LockSettings settings) {
   validate_lock_path(base);
-  ensembles_ = std::make_shared<detail::RegistryEnsembles>(client, base);
+  ensembles_ = std::make_shared<detail::RegistryEnsembles>(client, base, settings);
 }
 
-LockRegistry::LockRegistry(const std::vector<RegistryEnsemble>& ensembles, std::string base) {
+LockRegistry::LockRegistry(const std::vector<RegistryEnsemble>& ensembles, std::string base, LockSettings settings) {
   validate_lock_path(base);
-  ensembles_ = std::make_shared<detail::RegistryEnsembles>(ensembles, base);
+  ensembles_ = std::make_shared<detail::RegistryEnsembles>(ensembles, base, settings);
 }
 
 const std::string& LockRegistry::base() const noexcept {
@@ -128,8 +128,7 @@ std::shared_ptr<const RegistryCore> LockRegistry::core_of(std::string_view name)
 }
 
 InterProcessReadWriteLock LockRegistry::read_write_lock(std::string_view name) const {
-  const Registry registry = core_of(name);
-  return {registry->client(), registry->path_of(name)};
+  return core_of(name)->lock_of(name);
 }
 
 Lease LockRegistry::lock(Owner owner, std::string_view name, Isolation isolation, LockOptions options) const {

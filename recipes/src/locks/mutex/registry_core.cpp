@@ -7,6 +7,7 @@
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 namespace zklock::detail {
 
@@ -29,11 +30,36 @@ std::string RegistryCore::path_of(std::string_view name) const {
   return path;
 }
 
-RegistryEnsembles::RegistryEnsembles(const ClientHandle& client, const std::string& base) {
-  parts_.push_back({"", 1, std::make_shared<RegistryCore>(client, base)});
+InterProcessReadWriteLock RegistryCore::lock_of(std::string_view name) const {
+  InterProcessReadWriteLock lock{client_, path_of(name), settings_};
+  if (settings_.keep > settings_.keep.zero()) recent_.use(lock, settings_.keep);
+  return lock;
 }
 
-RegistryEnsembles::RegistryEnsembles(const std::vector<RegistryEnsemble>& ensembles, const std::string& base) {
+void RecentLocks::use(const InterProcessReadWriteLock& lock, Clock::duration time) {
+  std::list<Used> forgotten;  // the end of a lock object is nothing for the mutex
+  const std::lock_guard guard{mutex_};
+  const auto now = Clock::now();
+  const auto place = places_.find(lock.path());
+  if (place != places_.end()) {
+    all_.splice(all_.begin(), all_, place->second);
+    all_.front().until = now + time;
+  } else {
+    all_.push_front({lock, now + time});
+    places_.emplace(all_.front().lock.path(), all_.begin());
+  }
+  while (all_.size() > max_number || all_.back().until <= now) {
+    places_.erase(all_.back().lock.path());
+    forgotten.splice(forgotten.begin(), all_, std::prev(all_.end()));
+  }
+}
+
+RegistryEnsembles::RegistryEnsembles(const ClientHandle& client, const std::string& base, LockSettings settings) {
+  parts_.push_back({"", 1, std::make_shared<RegistryCore>(client, base, settings)});
+}
+
+RegistryEnsembles::RegistryEnsembles(const std::vector<RegistryEnsemble>& ensembles, const std::string& base,
+                                     LockSettings settings) {
   if (ensembles.empty()) refuse("without any ensemble");
   for (const RegistryEnsemble& each : ensembles) {
     if (each.name.empty()) refuse("with an ensemble that has no name");
@@ -41,7 +67,7 @@ RegistryEnsembles::RegistryEnsembles(const std::vector<RegistryEnsemble>& ensemb
       refuse("with a weight of " + std::to_string(each.weight) + "; it may be 1 to " + std::to_string(max_weight));
     if (std::ranges::find(parts_, each.name, &Part::name) != parts_.end())
       refuse("with two ensembles named " + quoted(each.name));
-    parts_.push_back({each.name, each.weight, std::make_shared<RegistryCore>(each.client, base)});
+    parts_.push_back({each.name, each.weight, std::make_shared<RegistryCore>(each.client, base, settings)});
   }
 }
 

@@ -64,7 +64,9 @@ void start_registry_participants(std::shared_ptr<const RegistryCore> registry, s
 ///
 /// A name is one component of a path: no '/', not "." or "..", nothing that validate_path() refuses; encode names that
 /// may contain such text. The state of a name, in the client and at the server, exists only while it is used: while a
-/// client holds it, waits for it, or has an object of it. So there may be as many names as there are resources.
+/// client holds it, waits for it, or has an object of it. So there may be as many names as there are resources. A
+/// registry whose locks are kept remembers the names of the last uses besides: a thousand, each until the first use of
+/// any name after `keep`.
 ///
 /// The names may be spread over several ensembles; each name belongs to one of them, by choose_by_rendezvous(). All
 /// processes must be given the same ensembles, with the same names and weights: else two of them may hold one lock.
@@ -75,11 +77,12 @@ void start_registry_participants(std::shared_ptr<const RegistryCore> registry, s
 /// It is a handle, and a value: copies are equivalent. Threads: any thread may call anything but the destructor.
 class LockRegistry {
  public:
+  /// The settings are those of all locks; the client may keep their write locks (docs/locks.md, "Keeping a lock").
   /// Throws boost::system::system_error: LockError::invalid_lock_path.
-  LockRegistry(const ClientHandle& client, std::string base);
+  LockRegistry(const ClientHandle& client, std::string base, LockSettings settings = {});
   /// Over several ensembles, in whatever order. Throws boost::system::system_error: LockError::invalid_lock_path,
   /// Error::bad_arguments without any ensemble, with two of one name, or with an invalid name or weight.
-  LockRegistry(const std::vector<RegistryEnsemble>& ensembles, std::string base);
+  LockRegistry(const std::vector<RegistryEnsemble>& ensembles, std::string base, LockSettings settings = {});
 
   [[nodiscard]] const std::string& base() const noexcept;
   /// The name of the ensemble that has the lock; "" if the registry was made of one client.
