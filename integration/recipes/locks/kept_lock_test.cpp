@@ -165,6 +165,20 @@ TEST_CASE_METHOD(Fixture, "a write lock that a client keeps lets its own readers
   }
 }
 
+TEST_CASE_METHOD(Fixture, "the guard of a confirmed lock passes after a request to revoke that its client has read") {
+  InterProcessMutex mutex{client, path, confirmed};
+  warm_up(mutex);
+  auto [error, lease] = outcome_of_operation<Lease>([&](auto token) { mutex.async_acquire(std::move(token)); });
+  REQUIRE_FALSE(error);
+  Pending<> asked;
+  lease.async_wait_revocation(asked.handler());
+  attempt_revoke(other, lease.node_path());
+  CHECK_FALSE(std::get<0>(asked.get()));
+  CHECK_FALSE(commit(client, lease.guard()));
+  attempt_revoke(other, lease.node_path());  // nothing waits for it: the client reads it when it looks at the queue
+  CHECK(eventually([&] { return !commit(client, lease.guard()); }));
+}
+
 TEST_CASE_METHOD(Fixture, "an acquire of a kept lock that is given up leaves no trace") {
   InterProcessMutex mutex{client, path, silent};
   warm_up(mutex);

@@ -245,7 +245,7 @@ Awaitable<error_code> HeldLock::write(std::shared_ptr<HeldLock> self, std::uint3
     } else if (error == Error::bad_version) {
       auto [unread, node] = co_await self->session().async_get_data(self->node().path, use_tuple);
       error = unread;
-      self->on_data(node.data);
+      self->on_data(node);
       if (self->is_revoked()) co_return make_error_code(Error::bad_version);
       if (!error) self->version_ = node.stat.version;
       if (!error && node.data != data) continue;
@@ -260,8 +260,10 @@ Awaitable<error_code> HeldLock::write(std::shared_ptr<HeldLock> self, std::uint3
   }
 }
 
-void HeldLock::on_data(const std::string& data) {
-  if (data != revocation_request || revoked_.exchange(true)) return;
+void HeldLock::on_data(const DataResult& node) {
+  if (node.data != revocation_request) return;
+  if (guarded_version_ != any_version) guarded_version_ = node.stat.version;
+  if (revoked_.exchange(true)) return;
   tell(*lock_, event(LockPhase::revocation_requested));
   wake();
 }

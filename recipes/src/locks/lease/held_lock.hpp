@@ -92,8 +92,9 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   void lose();
   /// The version of the node's data that guards are to check.
   [[nodiscard]] std::int32_t guarded_version() const noexcept { return guarded_version_; }
-  /// Takes note of the node's data, which was read.
-  void on_data(const std::string& data);
+  /// Takes note of the node's data, which was read. A request to revoke is a later version of the data, and no later
+  /// grant.
+  void on_data(const DataResult& node);
   /// Wakes the waiting operations: something has changed. Changes are noted before, and operations open their events
   /// before they look, so none is missed.
   void wake();
@@ -122,7 +123,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   NodePlace place_;  // if the node is a kept one, only its names
   std::shared_ptr<KeptLockNode> kept_;
   KeptLock::Front front_;
-  std::int32_t guarded_version_ = any_version;
+  std::atomic<std::int32_t> guarded_version_{any_version};
   std::int64_t token_;  // may change only before the held lock is shared
   Clock::time_point granted_at_ = Clock::now();
   std::optional<SessionRenewal> renewal_;

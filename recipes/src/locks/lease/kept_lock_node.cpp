@@ -194,7 +194,7 @@ void KeptLockNode::look() {
       }));
   session().async_get_data(node().path,
                            asio::bind_executor(serial, [weak = weak_from_this()](error_code error, DataResult result) {
-                             if (const auto self = weak.lock()) self->on_data(error, result.data);
+                             if (const auto self = weak.lock()) self->on_data(error, result);
                            }));
   wait_to_look();
 }
@@ -207,9 +207,9 @@ void KeptLockNode::on_children(error_code error, const std::vector<std::string>&
   listen();
 }
 
-void KeptLockNode::on_data(error_code error, const std::string& data) {
-  const bool is_revoked = !error && data == revocation_request;
-  if (const auto held_lock = holder(); held_lock && is_revoked && held_lock->count() > 0) held_lock->on_data(data);
+void KeptLockNode::on_data(error_code error, const DataResult& node) {
+  const bool is_revoked = !error && node.data == revocation_request;
+  if (const auto held_lock = holder(); held_lock && is_revoked && held_lock->count() > 0) held_lock->on_data(node);
   if (error || is_revoked) ask();
 }
 

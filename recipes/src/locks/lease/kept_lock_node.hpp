@@ -110,7 +110,7 @@ class KeptLockNode : public std::enable_shared_from_this<KeptLockNode>, public L
   void wait_to_look();
   void look();
   void on_children(error_code error, const std::vector<std::string>& children, Watch watch);
-  void on_data(error_code error, const std::string& data);
+  void on_data(error_code error, const DataResult& node);
 
   std::shared_ptr<LockTarget> lock_;
   KeptLock& kept_lock_;

@@ -40,7 +40,7 @@ class LeaseMonitor : public std::enable_shared_from_this<LeaseMonitor> {
     if (error) return;
     watch_ = std::move(watch);
     watch_.async_wait(then(&LeaseMonitor::on_event));
-    held_lock_->on_data(node.data);
+    held_lock_->on_data(node);
   }
 
   void on_event(error_code, WatchEvent) {
