@@ -27,11 +27,6 @@ inline error_code resign(Leadership& leadership) {
   return std::get<0>(outcome_of_operation<>([&](auto token) { leadership.async_resign(std::move(token)); }));
 }
 
-inline error_code commit(const Client& client, Transaction transaction) {
-  return std::get<0>(outcome_of_operation<TransactionResults>(
-      [&](auto token) { client.async_commit(std::move(transaction), std::move(token)); }));
-}
-
 inline void end_session_of(testing::TestServer& server, const Session& session) {
   const SessionCredentials credentials = session.credentials();
   server.end_session(credentials.id, {credentials.password.data(), credentials.password.size()});

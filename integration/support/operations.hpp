@@ -39,4 +39,9 @@ inline std::tuple<error_code, DataResult> get_data(const ClientHandle& client, c
   return outcome_of_operation<DataResult>([&](auto token) { client.async_get_data(path, options, std::move(token)); });
 }
 
+inline error_code commit(const ClientHandle& client, Transaction transaction) {
+  return std::get<0>(outcome_of_operation<TransactionResults>(
+      [&](auto token) { client.async_commit(std::move(transaction), std::move(token)); }));
+}
+
 }  // namespace zklock::test

@@ -168,8 +168,7 @@ TEST_CASE_METHOD(Fixture, "a write lock that a client keeps lets its own readers
 TEST_CASE_METHOD(Fixture, "the guard of a confirmed lock passes after a request to revoke that its client has read") {
   InterProcessMutex mutex{client, path, confirmed};
   warm_up(mutex);
-  auto [error, lease] = outcome_of_operation<Lease>([&](auto token) { mutex.async_acquire(std::move(token)); });
-  REQUIRE_FALSE(error);
+  Lease lease = acquire(mutex);
   Pending<> asked;
   lease.async_wait_revocation(asked.handler());
   attempt_revoke(other, lease.node_path());

@@ -1,5 +1,6 @@
 #include "support/catch.hpp"
 #include "support/lock_fixture.hpp"
+#include "support/operations.hpp"
 
 #include <zklock/recipes/locks/inter_process_multi_lock.hpp>
 #include <zklock/recipes/locks/inter_process_semaphore_mutex.hpp>
@@ -22,11 +23,6 @@ namespace {
 struct Fixture : LockFixture {
   InterProcessMutex mutex{client, path};
 };
-
-error_code commit(const ClientHandle& client, Transaction transaction) {
-  return std::get<0>(outcome_of_operation<TransactionResults>(
-      [&](auto token) { client.async_commit(std::move(transaction), std::move(token)); }));
-}
 
 std::string data_at(const Session& session, const std::string& path) {
   return std::get<1>(

@@ -132,7 +132,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   std::atomic<bool> node_deleted_{false};
   std::atomic<bool> concluded_{false};
   std::atomic<bool> revoked_{false};
-  bool is_suspect_ = false;  // as it was told
+  bool is_suspect_ = false;              // as it was told
   std::atomic<bool> is_awaited_{false};  // an event was opened
   std::vector<std::weak_ptr<AsyncEvent>> events_;
 
