@@ -63,6 +63,8 @@ class Nemesis {
   void operate(Dice& dice);
   void delete_some_node(Dice& dice);
   void add_foreign_child(Dice& dice);
+  void remove_left_children();
+  void remove_child(const std::string& path);
 
   /// A process or a server, by its number, and the process that is affected. 0: all are.
   struct Target {

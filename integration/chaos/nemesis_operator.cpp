@@ -21,6 +21,7 @@ const std::vector<std::string>& kinds_of_lines() {
 
 void Nemesis::operate(Dice& dice) {
   try {
+    remove_left_children();
     below(dice, 3) > 0 ? delete_some_node(dice) : add_foreign_child(dice);
   } catch (const std::exception&) {  // no server, or not in time: an operator can do nothing now
   }
@@ -41,6 +42,23 @@ void Nemesis::delete_some_node(Dice& dice) {
   if (!std::get<0>(done)) count("node_deleted");
 }
 
+/// A contender whose create seemed to fail, or was carried out late, would keep everybody waiting for ever. All other
+/// nodes in the wait queues have an attempt's prefix.
+void Nemesis::remove_left_children() {
+  const Session session = test::connected_session(operator_);
+  for (const std::string kind : {"mutex", "rw"})
+    for (std::uint64_t line = 0; line < lines; ++line) {
+      const std::string directory = locks + kind + std::to_string(line);
+      for (const std::string& name : test::children_of(session, directory))
+        if (!name.starts_with("_c_")) remove_child(directory + "/" + name);
+    }
+}
+
+void Nemesis::remove_child(const std::string& path) {
+  test::outcome_of_operation<>(
+      [&](auto token) { operator_.async_remove(path, RemoveOptions{}.guaranteed().quietly(), std::move(token)); });
+}
+
 /// Adds a node that is in no wait queue, or a contender of another library, which is first in the queue sooner or
 /// later.
 void Nemesis::add_foreign_child(Dice& dice) {
@@ -58,9 +76,7 @@ void Nemesis::add_foreign_child(Dice& dice) {
   if (error) return;
   count("foreign_child");
   wait(length);
-  test::outcome_of_operation<>([&, path = made.path](auto token) {
-    operator_.async_remove(path, RemoveOptions{}.guaranteed().quietly(), std::move(token));
-  });
+  remove_child(made.path);
 }
 
 }  // namespace zklock::chaos
