@@ -38,6 +38,32 @@ TEST_CASE_METHOD(KeptFixture, "local waiters of a lock that may be kept have no 
   });
 }
 
+TEST_CASE_METHOD(KeptFixture, "a local waiter that is cancelled as it is let in gives the lock to the next") {
+  const Keeping keeping = GENERATE(Keeping::confirmed, Keeping::silent);
+  play([&]() -> asio::awaitable<void> {
+    const InterProcessMutex mine = kept("a", keeping);
+    co_await warm_up(mine);
+    Lease first = co_await mine.async_acquire();
+    asio::cancellation_signal cancel;
+    error_code outcome;
+    mine.async_acquire(asio::bind_cancellation_slot(
+        cancel.slot(),
+        asio::bind_executor(simulation.executor(), [&](error_code error, const Lease&) { outcome = error; })));
+    co_await pause(10ms);
+    Lease next;
+    co_await begin(mine, next);
+    cancel.emit(asio::cancellation_type::terminal);  // carried out when the first one's release has let it in
+    first = Lease{};
+    co_await pause(10ms);
+    CHECK(outcome == asio::error::operation_aborted);
+    CHECK(next.is_held());
+    next = Lease{};
+    const auto again = co_await try_once(mine);
+    CHECK(again == error_code{});
+    CHECK(nodes() == 1);
+  });
+}
+
 TEST_CASE_METHOD(KeptFixture, "local waiters make their nodes in order when another client comes") {
   play([&]() -> asio::awaitable<void> {
     const InterProcessMutex mine = kept("a");

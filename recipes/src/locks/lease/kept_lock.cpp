@@ -48,7 +48,7 @@ Awaitable<Result<KeptLock::Entry>> KeptLock::enter(KeptLock& lock, Wanted wanted
   Entry entry;
   const std::lock_guard guard{lock.mutex_};
   switch (std::exchange(waiter->outcome, Outcome::is_done)) {
-    case Outcome::granted: entry.node = std::move(waiter->node); break;
+    case Outcome::granted: entry.taken = Taken{std::move(waiter->node)}; break;
     case Outcome::enqueues: entry.front = Front{lock}; break;
     case Outcome::enters_again: entry.enters_again = true; break;
     case Outcome::waits:
@@ -97,7 +97,7 @@ void KeptLock::withdraw(const std::shared_ptr<Waiter>& waiter) {
   if (outcome == Waiter::Outcome::waits) std::erase(waiters_, waiter);
   guard.unlock();
   if (outcome == Waiter::Outcome::enqueues) on_front_left();
-  if (outcome == Waiter::Outcome::granted && waiter->node) waiter->node->take_back_unused(true);
+  if (outcome == Waiter::Outcome::granted) const Taken unused{std::move(waiter->node)};
 }
 
 /// In their order: each then makes its node in the iteration of the executor that resumes it.
@@ -169,14 +169,18 @@ void KeptLock::on_stranger() {
 
 // ---- the kept node
 
-std::shared_ptr<KeptLockNode> KeptLock::take(Owner owner) {
+KeptLock::Taken::~Taken() {
+  if (node_) node_->take_back_unused(may_keep_);
+}
+
+KeptLock::Taken KeptLock::take(Owner owner) {
   const std::lock_guard guard{mutex_};
-  if (state_ != KeptState::kept || fronts_ > 0) return nullptr;
+  if (state_ != KeptState::kept || fronts_ > 0) return {};
   auto node = node_.lock();
-  if (!node) return nullptr;
+  if (!node) return {};
   state_ = next_step(state_, KeptEvent::wanted, false).next;
   owner_ = owner;
-  return node;
+  return Taken{std::move(node)};
 }
 
 bool KeptLock::release(const KeptLockNode& node, bool may_keep) {

@@ -66,11 +66,36 @@ class KeptLock {
     KeptLock* lock_ = nullptr;
   };
 
+  /// The kept node by which an acquire is let in. It is given back unless it is used: the acquire may be cancelled
+  /// wherever it waits, and before a coroutine that it has called begins.
+  class Taken {
+   public:
+    Taken() noexcept = default;
+    explicit Taken(std::shared_ptr<KeptLockNode> node) noexcept : node_{std::move(node)} {}
+    Taken(Taken&& other) noexcept : node_{std::exchange(other.node_, nullptr)}, may_keep_{other.may_keep_} {}
+    Taken& operator=(Taken&& other) noexcept {
+      std::swap(node_, other.node_);
+      std::swap(may_keep_, other.may_keep_);
+      return *this;
+    }
+    ~Taken();
+    /// Null: there is none.
+    [[nodiscard]] const std::shared_ptr<KeptLockNode>& node() const noexcept { return node_; }
+    /// If it is given back, it is not kept.
+    void doubt() noexcept { may_keep_ = false; }
+    /// It is granted, and KeptLockNode::take_back gives it back later.
+    [[nodiscard]] std::shared_ptr<KeptLockNode> use() noexcept { return std::exchange(node_, nullptr); }
+
+   private:
+    std::shared_ptr<KeptLockNode> node_;
+    bool may_keep_ = true;
+  };
+
   /// What an acquire does next.
   struct Entry {
-    std::shared_ptr<KeptLockNode> node{};  ///< it has the lock by this one; to be given back by KeptLockNode::take_back
-    Front front{};                         ///< it makes a node
-    bool enters_again = false;             ///< its owner has got the lock meanwhile
+    Taken taken{};              ///< it has the lock by this node
+    Front front{};              ///< it makes a node
+    bool enters_again = false;  ///< its owner has got the lock meanwhile
   };
   struct Wanted {
     Owner owner;
@@ -85,7 +110,7 @@ class KeptLock {
   // ---- any thread
 
   /// Takes the kept node for an owner that does not wait; null: it is not kept, or another acquire is in the queue.
-  [[nodiscard]] std::shared_ptr<KeptLockNode> take(Owner owner);
+  [[nodiscard]] Taken take(Owner owner);
   /// The node's owner gives the lock back. True: the caller deletes the node now.
   [[nodiscard]] bool release(const KeptLockNode& node, bool may_keep);
   /// The node is not kept any longer: after its owner's release, or from now on. True: the caller deletes it now.

@@ -22,23 +22,14 @@ bool is_connected(const LockCore& core) {
   return state == ConnectionState::connected || state == ConnectionState::reconnected;
 }
 
-/// Gives the node back unless it is granted.
-struct Taken {
-  std::shared_ptr<KeptLockNode> node;
-  bool may_keep = false;
-  ~Taken() {
-    if (node) node->take_back_unused(may_keep);
-  }
-};
-
 /// Null: it cannot be granted any more, and is given back.
-Awaitable<std::shared_ptr<HeldLock>> grant(std::shared_ptr<KeptLockNode> node, Owner owner, LockKind kind,
-                                           KeepSettings keep, std::uint64_t attempt) {
-  Taken taken{std::move(node)};
-  if (taken.node->kind() != kind) co_return nullptr;
-  const bool is_proven = co_await KeptLockNode::prove(taken.node, keep.keeping);
+Awaitable<std::shared_ptr<HeldLock>> grant(KeptLock::Taken taken, Owner owner, LockKind kind, KeepSettings keep,
+                                           std::uint64_t attempt) {
+  taken.doubt();
+  if (taken.node()->kind() != kind) co_return nullptr;
+  const bool is_proven = co_await KeptLockNode::prove(taken.node(), keep.keeping);
   if (!is_proven) co_return nullptr;
-  co_return HeldLock::make_on(std::exchange(taken.node, nullptr), owner, keep.keeping, attempt);
+  co_return HeldLock::make_on(taken.use(), owner, keep.keeping, attempt);
 }
 
 }  // namespace
@@ -52,8 +43,8 @@ Awaitable<Result<LocalOutcome>> acquire_locally(std::shared_ptr<LockCore> core, 
   LocalOutcome outcome;
   outcome.front = std::move(entry->front);
   outcome.enters_again = entry->enters_again;
-  if (entry->node) {
-    outcome.held_lock = co_await grant(std::move(entry->node), owner, kind, keep, attempt);
+  if (entry->taken.node()) {
+    outcome.held_lock = co_await grant(std::move(entry->taken), owner, kind, keep, attempt);
     if (!outcome.held_lock) outcome.front = kept.begin_front();
   }
   co_return std::move(outcome);
@@ -63,10 +54,10 @@ std::shared_ptr<LeaseShare> acquire_at_once(const std::shared_ptr<LockCore>& cor
                                             KeepSettings keep) {
   KeptLock* kept = keep.is_on() && keep.keeping == Keeping::silent ? core->kept() : nullptr;
   if (!kept || is_read(*core)) return nullptr;
-  Taken taken{kept->take(owner), true};
-  if (!taken.node || taken.node->kind() != kind || !taken.node->is_fresh()) return nullptr;
+  KeptLock::Taken taken = kept->take(owner);
+  if (!taken.node() || taken.node()->kind() != kind || !taken.node()->is_fresh()) return nullptr;
   if (core->held_by(owner, kind) || (kind == LockKind::write && core->held_by(owner, LockKind::read))) return nullptr;
-  auto held_lock = HeldLock::make_on(std::exchange(taken.node, nullptr), owner, keep.keeping, 0);
+  auto held_lock = HeldLock::make_on(taken.use(), owner, keep.keeping, 0);
   core->add(held_lock);
   return std::make_shared<LeaseShare>(std::move(held_lock));
 }
