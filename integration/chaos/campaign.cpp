@@ -96,7 +96,7 @@ class Campaign {
     fleet_->drain();
     fleet_->note_requests(log_);
     take_census(cluster_, log_);
-    fleet_->quit();
+    fleet_->quit(log_);
     cluster_.stop_and_keep_logs(options_.directory);
     return {std::chrono::duration<double>{steady_clock::now() - start}.count(), nemesis.counts()};
   }

@@ -106,6 +106,9 @@ std::vector<Violation> check_liveness(const Evidence& evidence) {
   for (const auto& [process, last] : working)
     if (evidence.killed_at(process) == INT64_MAX && !evidence.drained.contains(process))
       found.push_back({"a process does not come to its end", {}, process});
+  for (const Record& each : evidence.faults)
+    if (each.event == Event::measured && each.reason == "exit_status" && each.number != 0)
+      found.push_back({"a process ends with status " + std::to_string(each.number), {}, each.process, 0, each.at});
   std::map<OperationKey, std::int64_t> ends;
   for (const Record& each : evidence.users)
     if (each.event == Event::refused || each.event == Event::granted) ends.emplace(key_of(each), each.at);

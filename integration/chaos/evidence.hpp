@@ -26,11 +26,13 @@ struct Bounds {
   std::chrono::microseconds handoff{1'000'000};            ///< to a running waiter, while nothing is wrong
   std::chrono::microseconds troubled_handoff{15'000'000};  ///< T, two ticks, an election, and five seconds
   std::chrono::microseconds clocks{10'000};                ///< two processes read the one clock of the machine
-  double granted = 0.1;                                    ///< of the acquires of a kind with a limit, at the least
-  double of_the_mean = 0.2;                                ///< each kind's grants, to the mean of all kinds
-  std::chrono::microseconds one_try{20'000'000};           ///< the client's connection_timeout
-  std::int64_t connections_a_second = 40;                  ///< of one client
-  double requests_an_acquisition = 15;                     // seven are usual
+  /// From the time of a transaction, at which the leader has begun it, until a majority has it and clients may see it.
+  std::chrono::microseconds commit{200'000};
+  double granted = 0.1;                           ///< of the acquires of a kind with a limit, at the least
+  double of_the_mean = 0.2;                       ///< each kind's grants, to the mean of all kinds
+  std::chrono::microseconds one_try{20'000'000};  ///< the client's connection_timeout
+  std::int64_t connections_a_second = 40;         ///< of one client
+  double requests_an_acquisition = 15;            // seven are usual
 };
 
 /// An acquire that was granted: a node, and what its user did. Where a client keeps a lock silently, one node is granted

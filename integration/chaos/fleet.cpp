@@ -108,11 +108,15 @@ void Fleet::drain() {
   bring_to("drain", ".drained");
 }
 
-void Fleet::quit() {
+void Fleet::quit(const Log& log) {
   for (const Member& member : members_)
     if (member.program) tell(*member.program, "quit");
   for (const Member& member : members_)
-    if (member.program) static_cast<void>(member.program->wait());
+    if (member.program)
+      log.write({.event = Event::measured,
+                 .process = member.process,
+                 .number = member.program->wait(),
+                 .reason = "exit_status"});
 }
 
 void Fleet::note_connections(const Log& log) const {

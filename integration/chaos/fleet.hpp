@@ -55,7 +55,7 @@ class Fleet {
   /// Kills the processes that do not do so in a minute each.
   void drain();
   /// Ends the processes.
-  void quit();
+  void quit(const Log& log);
 
   /// Notes how many connections each process has made, and at the end how many requests all have made.
   void note_connections(const Log& log) const;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace zklock::detail {
 
@@ -31,12 +32,12 @@ std::string RegistryCore::path_of(std::string_view name) const {
 }
 
 InterProcessReadWriteLock RegistryCore::lock_of(std::string_view name) const {
-  InterProcessReadWriteLock lock{client_, path_of(name), settings_};
-  if (settings_.keep > settings_.keep.zero()) recent_.use(lock, settings_.keep);
-  return lock;
+  const std::string path = path_of(name);
+  if (settings_.keep > settings_.keep.zero()) recent_.use({client_, path, settings_}, settings_.keep);
+  return {client_, path, settings_};
 }
 
-void RecentLocks::use(const InterProcessReadWriteLock& lock, Clock::duration time) {
+void RecentLocks::use(InterProcessReadWriteLock lock, Clock::duration time) {
   std::list<Used> forgotten;  // the end of a lock object is nothing for the mutex
   const std::lock_guard guard{mutex_};
   const auto now = Clock::now();
@@ -45,7 +46,7 @@ void RecentLocks::use(const InterProcessReadWriteLock& lock, Clock::duration tim
     all_.splice(all_.begin(), all_, place->second);
     all_.front().until = now + time;
   } else {
-    all_.push_front({lock, now + time});
+    all_.push_front({std::move(lock), now + time});
     places_.emplace(all_.front().lock.path(), all_.begin());
   }
   while (all_.size() > max_number || all_.back().until <= now) {

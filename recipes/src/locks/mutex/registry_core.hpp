@@ -20,7 +20,7 @@ namespace zklock::detail {
 class RecentLocks {
  public:
   /// Remembers that one for so long, or until a thousand others have been used since.
-  void use(const InterProcessReadWriteLock& lock, Clock::duration time);
+  void use(InterProcessReadWriteLock lock, Clock::duration time);
 
  private:
   static constexpr std::size_t max_number = 1'000;
