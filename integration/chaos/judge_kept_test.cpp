@@ -107,9 +107,9 @@ TEST_CASE("I8: a kept node stays for too long, though nobody uses it, or though 
     story.remove(until, one, a).user(40, Event::drained, 1, 0).user(40, Event::drained, 2, 0);
     return check_nodes(story.tell()).size();
   };
-  CHECK(stays(13, false) == 0);
-  CHECK(stays(15, false) == 1);
-  CHECK(stays(12, true) == 0);
+  CHECK(stays(19, false) == 0);
+  CHECK(stays(21, false) == 1);
+  CHECK(stays(13, true) == 0);
   CHECK(stays(14, true) == 1);
 }
 

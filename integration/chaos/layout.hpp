@@ -26,7 +26,7 @@ inline constexpr const char* counts_root = "/counts";
 inline constexpr std::uint64_t shared_counts = 2;
 
 /// For how long clients keep the locks "confirmed0", "silent0", and so on.
-inline constexpr std::chrono::milliseconds kept_for{2'000};
+inline constexpr std::chrono::milliseconds kept_for{8'000};
 
 /// Whether the clients keep that lock, and ask the server at each grant.
 inline bool is_kept_confirmed(std::string_view line) { return line.find("/confirmed") != std::string_view::npos; }

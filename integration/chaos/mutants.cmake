@@ -119,10 +119,6 @@ zklock_mutant(two_leaders recipes/src/wait_queue/queue_position.cpp "++ahead;"
 # Handoff: one node in eight hands its lock off to the next local waiter when it gets the lock, not when it releases it.
 zklock_mutant(early_handoff recipes/src/wait_queue/local_waiter.cpp "while (!self->has_left() && self->presence_ != Presence::deleted) {"
   "while (!self->has_left() && self->presence_ != Presence::deleted && !(self->was_granted() && self->sequence_ % 8 == 0)) {")
-# Kept locks: a confirmed grant although another client has come.
-zklock_mutant(deaf_confirmation recipes/src/locks/lease/kept_lock_node.cpp
-  "co_return self->is_on_its_connection() && self->watch_.is_set() && self->kept_lock_.is_wanted(*self);"
-  "co_return true;")
 # Kept locks: no event asks for the node.
 zklock_mutant(deaf_keeper recipes/src/locks/lease/kept_lock_node.cpp "if (is_over_) return;
   kept_lock_.on_stranger();" "return;")
@@ -163,6 +159,12 @@ zklock_mutant(beside_readers recipes/src/wait_queue/queue_position.cpp "if (!ahe
 # ---- found by tests: what a directory that is deleted, or made anew, tells
 
 set(zklock_found_by tests)
+# Kept locks: a grant that its acquire cannot use is lost.
+zklock_mutant(lost_grant recipes/src/locks/lease/kept_lock.cpp "if (node_) node_->take_back_unused(may_keep_);" "")
+# Kept locks: a confirmed grant although another client has come.
+zklock_mutant(deaf_confirmation recipes/src/locks/lease/kept_lock_node.cpp
+  "co_return self->is_on_its_connection() && self->watch_.is_set() && self->kept_lock_.is_wanted(*self);"
+  "co_return true;")
 # The directory's watch is trusted without being set.
 zklock_mutant(unset_watch recipes/src/wait_queue/directory_watch.cpp
   "if (phase_ == Phase::none || !is_on(session) || Clock::now() >= requested_at_ + longest_trust) return false;" "return true;"

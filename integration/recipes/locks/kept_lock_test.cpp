@@ -123,6 +123,19 @@ TEST_CASE_METHOD(Fixture, "a client that is closed gives up the locks that it ke
   CHECK(queue_length() == 0);
 }
 
+TEST_CASE_METHOD(Fixture, "a lease of a kept lock may outlive its client") {
+  const LockSettings settings = GENERATE(confirmed, silent);
+  Lease lease;
+  {
+    const Client own = make_client(server);
+    InterProcessMutex mutex{own, path, settings};
+    warm_up(mutex);
+    lease = acquire(mutex);
+  }
+  CHECK(lease.state() == LeaseState::lost);
+  CHECK(queue_length() == 0);
+}
+
 TEST_CASE_METHOD(Fixture, "a kept lock whose session ends is not granted any more") {
   const LockSettings settings = GENERATE(confirmed, silent);
   Client own = make_client(server);
