@@ -117,8 +117,8 @@ zklock_mutant(overlap recipes/src/wait_queue/queue_position.cpp "++ahead;"
 zklock_mutant(two_leaders recipes/src/wait_queue/queue_position.cpp "++ahead;"
   "if (kind == LockKind::latch && own->sequence % 8 == 0) continue; ++ahead;")
 # Handoff: one node in eight hands its lock off to the next local waiter when it gets the lock, not when it releases it.
-zklock_mutant(early_handoff recipes/src/wait_queue/local_waiter.cpp "while (!self->has_left() && self->presence_ != Presence::deleted) {"
-  "while (!self->has_left() && self->presence_ != Presence::deleted && !(self->was_granted() && self->sequence_ % 8 == 0)) {")
+zklock_mutant(early_handoff recipes/src/locks/mutex/wait_in_queue.cpp "while (!ahead->has_left() && !ahead->is_deleted()) {"
+  "while (!ahead->has_left() && !ahead->is_deleted() && !(ahead->was_granted() && std::stoi(ahead->path().substr(ahead->path().size() - 3)) % 8 == 0)) {")
 # Kept locks: no event asks for the node.
 zklock_mutant(deaf_keeper recipes/src/locks/lease/kept_lock_node.cpp "if (is_over_) return;
   kept_lock_.on_stranger();" "return;")
@@ -133,7 +133,7 @@ zklock_mutant(long_trust zklock/src/driver/session_validity.cpp "sent + timeout 
 zklock_mutant(early_proof zklock/src/driver/session_validity.cpp "on_answered(ack.answered, now, timeout);"
   "prove(ack.answered, timeout);")
 # Downgrade: a writer that goes on as a reader has a token of its own.
-zklock_mutant(downgrade_token recipes/src/locks/mutex/acquire.cpp "if (writer) held_lock->take_token_of(*writer);" "")
+zklock_mutant(downgrade_token recipes/src/locks/mutex/wait_in_queue.cpp "if (granted.writer) held_lock->take_token_of(*granted.writer);" "")
 # Permits: a client that takes several takes one more than there is.
 zklock_mutant(one_permit_more recipes/src/locks/semaphore/admission.cpp "std::cmp_less_equal(children.size(), permits)"
   "std::cmp_less_equal(children.size(), own.size() > 1 ? permits + 1 : permits)")
@@ -193,12 +193,12 @@ zklock_mutant(numbers_again recipes/src/wait_queue/local_queue.cpp "if (last_ear
 # A deleted predecessor is taken for one that has given the lock back.
 zklock_mutant(deleted_is_left recipes/src/locks/mutex/wait_in_queue.cpp "decides = !ahead->is_deleted() && (" "decides = (")
 # The reader of a downgrade is unknown to the other nodes of its client.
-zklock_mutant(unknown_reader recipes/src/locks/mutex/acquire.cpp
+zklock_mutant(unknown_reader recipes/src/locks/mutex/read_beside.cpp
   "queue_node.join_local_queue(core.local_queue(), LockKind::read);" "")
 # A try fails by an old list.
 zklock_mutant(old_list recipes/src/locks/mutex/wait_in_queue.cpp
-  "const auto children = co_await list_children_fresh(session, request.core.path());"
-  "const auto children = co_await list_children(session, request.core.path());")
+  "const auto children = co_await list_children_fresh(session, request.core->path());"
+  "const auto children = co_await list_children(session, request.core->path());")
 
 # The numbers of a directory's nodes tell of another directory where they come to their end.
 zklock_mutant(last_numbers recipes/src/wait_queue/local_queue.cpp

@@ -16,7 +16,7 @@ using test::time_without_processor;
 
 constexpr auto period = 20ms;
 constexpr auto tolerance = 50ms;
-constexpr auto worth_a_line = 50ms;  // of more trust
+constexpr auto trust_worth_a_line = 50ms;  // of more trust
 
 }  // namespace
 
@@ -46,7 +46,7 @@ void Watchdog::note_trust() {
   const std::int64_t now = now_in_microseconds();
   const auto valid_until = session.valid_until();
   const auto read_at = Clock::now();
-  if (valid_until <= read_at || (session.id() == trusted_ && valid_until < trusted_until_ + worth_a_line)) return;
+  if (valid_until <= read_at || (session.id() == trusted_ && valid_until < trusted_until_ + trust_worth_a_line)) return;
   trusted_ = session.id();
   trusted_until_ = valid_until;
   shared_->log.write(

@@ -1,7 +1,7 @@
 // The handoff of a lock to local waiters, that is, waiters of the same client and session: the delete of the leaving
 // waiter's node. Step by step:
 //
-//   HeldLock::depart             takes the local waiters behind it, and dequeues the node   held_lock.cpp
+//   NodePlace::depart            takes the local waiters behind it, and dequeues the node   node_place.cpp
 //   hand_off_*                   one request: check their nodes, delete this one            handoff.cpp
 //   LocalWaiter::dequeue         wakes them, in the next iteration: after that request      local_waiter.cpp
 //   wait_turn                    decides whether the lock is theirs, without a reply        wait_in_queue.cpp

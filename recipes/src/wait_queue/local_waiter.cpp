@@ -55,21 +55,14 @@ std::shared_ptr<LocalWaiter> LocalWaiter::waits_for() const {
   return ahead && !ahead->has_left() && ahead->presence_ != Presence::deleted ? ahead : nullptr;
 }
 
-Awaitable<error_code> LocalWaiter::wait_left_or_deleted(std::shared_ptr<LocalWaiter> self, Session session,
-                                                        std::weak_ptr<LocalWaiter> waiter) {
-  const auto wake_up = std::make_shared<AsyncEvent>(session.get_executor());
+std::shared_ptr<AsyncEvent> LocalWaiter::add_waiter(const std::shared_ptr<LocalWaiter>& self, const Session& session,
+                                                    std::weak_ptr<LocalWaiter> waiter) {
+  auto wake_up = std::make_shared<AsyncEvent>(session.get_executor());
   if (self->waiters_.size() >= self->next_sweep_) self->sweep_waiters();
   if (const auto waiting = waiter.lock()) waiting->waits_for_ = self;
   self->waiters_.push_back({wake_up, std::move(waiter)});
   if (const auto all = self->all_.lock()) all->attend(session);
-  const auto cancellation = co_await asio::this_coro::cancellation_state;
-  while (!self->has_left() && self->presence_ != Presence::deleted) {
-    if (is_final(session.state())) co_return error_of(session.state());
-    if (cancellation.cancelled() != asio::cancellation_type::none)
-      co_return make_error_code(asio::error::operation_aborted);
-    co_await wake_up->wait();
-  }
-  co_return error_code{};
+  return wake_up;
 }
 
 void LocalWaiter::expect_late_node(const Session& session, std::shared_ptr<const ProtectedPath> attempt) const {

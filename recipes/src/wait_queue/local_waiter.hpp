@@ -7,7 +7,6 @@
 
 #include <zklock/recipe_kit/async_event.hpp>
 #include <zklock/recipe_kit/protected_path.hpp>
-#include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/recipes/locks/lock_kind.hpp>
 #include <zklock/session.hpp>
 
@@ -68,12 +67,13 @@ class LocalWaiter {
   /// later iteration, so that the server receives their requests after the delete; without a link they list the queue.
   void dequeue(const asio::any_io_executor& executor);
 
-  /// Waits on behalf of `waiter` until this local waiter has left the queue, or its node was deleted by others. Gives
-  /// the error that ended the session, if it has ended.
-  [[nodiscard]] static Awaitable<error_code> wait_left_or_deleted(std::shared_ptr<LocalWaiter> self, Session session,
-                                                                  std::weak_ptr<LocalWaiter> waiter);
+  /// `waiter` waits for this one from now on. The event happens when this one has left the queue, when its node was
+  /// deleted by others, and when the session has ended.
+  [[nodiscard]] static std::shared_ptr<AsyncEvent> add_waiter(const std::shared_ptr<LocalWaiter>& self,
+                                                              const Session& session,
+                                                              std::weak_ptr<LocalWaiter> waiter);
 
-  /// The local waiter that it waits for in wait_left_or_deleted(), if that one is still in the queue.
+  /// The local waiter that it waits for, if that one is still in the queue.
   [[nodiscard]] std::shared_ptr<LocalWaiter> waits_for() const;
 
   /// Its node is deleted. A list of the directory may yet show a second one of its attempt.

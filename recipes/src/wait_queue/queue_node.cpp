@@ -4,6 +4,7 @@
 
 #include <zklock/path.hpp>
 #include <zklock/recipe_kit/async_event.hpp>
+#include <zklock/recipe_kit/retry_loop.hpp>
 #include <zklock/recipe_kit/session_ops.hpp>
 
 namespace zklock {
@@ -18,6 +19,11 @@ Awaitable<void> remove(Session session, std::string path, KeptAlive) {
 
 Awaitable<void> find_and_remove(Session session, ProtectedPath path, KeptAlive) {
   co_await find_and_remove(std::move(session), std::move(path));
+}
+
+/// Kazoo does not create a directory again once it is deleted.
+CreateMode mode_of_directories(LockNaming naming) {
+  return naming == LockNaming::kazoo ? CreateMode::persistent : CreateMode::container;
 }
 
 }  // namespace
@@ -68,6 +74,16 @@ struct QueueNode::State : std::enable_shared_from_this<State> {
     if (left) leave();
   }
 
+  /// A reader does not wait for a reader, but for the writer for which that reader waits.
+  [[nodiscard]] Enqueued place_by_number() const {
+    const auto& [ahead, is_proven] = right_ahead;
+    if (!is_proven) return {};
+    const Place place = place_behind(ahead->seen_since(asked.at), kind);
+    if (place == Place::behind) return {place, ahead};
+    if (place == Place::behind_its_writer) return {place, ahead->waits_for()};
+    return {place};
+  }
+
   void leave() {
     left = true;
     if (phase == Phase::requested) return;  // the reply calls this again
@@ -97,6 +113,34 @@ void QueueNode::join_local_queue(std::shared_ptr<LocalQueue> local_queue, LockKi
 
 void QueueNode::keep_alive(std::shared_ptr<const void> thing) { state_->kept_alive = std::move(thing); }
 
+// ---- into the queue
+
+Awaitable<Result<Enqueued>> QueueNode::enqueue(LockNaming naming, EnqueueBy how) {
+  const State& node = *state_;
+  const Session& session = node.session;
+  const std::string& directory = node.path.directory();
+  Enqueued enqueued;
+  for (int rounds_left = max_rounds; !is_enqueued();) {
+    request();
+    if (how == EnqueueBy::number) {
+      const error_code failed = co_await answered();
+      if (!failed) enqueued = node.place_by_number();
+      if (enqueued.place != Place::unknown) co_return std::move(enqueued);
+    } else {
+      if (how == EnqueueBy::watch_and_list) node.local_queue->watch(session, directory);
+      auto [failed, listed] = co_await session.async_get_children(directory, use_tuple);
+      enqueued.children = std::move(listed.names);
+      if (is_enqueued() && !failed) co_return std::move(enqueued);
+    }
+    if (is_enqueued()) break;
+    if (const error_code error = co_await prepare_retry(naming, rounds_left)) co_return error;
+  }
+  auto children = co_await list_children(session, directory);
+  if (!children) co_return children.error();
+  enqueued.children = std::move(*children);
+  co_return std::move(enqueued);
+}
+
 void QueueNode::request() {
   state_->phase = State::Phase::requested;
   const auto numbers = state_->is_beside ? nullptr : state_->local_queue;
@@ -121,6 +165,24 @@ Awaitable<error_code> QueueNode::answered() {
   co_return cancelled ? make_error_code(asio::error::operation_aborted) : state_->error;
 }
 
+Awaitable<error_code> QueueNode::prepare_retry(LockNaming naming, int& rounds_left) {
+  error_code error = state_->error;
+  if (error == Error::protocol_error) co_return error;  // the reply would be the same again
+  // A reader beside its writer has one name: a leader has carried out late what was lost [F16b].
+  const bool was_made_late = error == Error::node_exists && --rounds_left > 0;
+  if (outcome_of(error) == Outcome::ambiguous || was_made_late) {
+    error = co_await recover();
+    if (error == Error::no_node) error = {};  // the create was not applied
+  } else if (error == Error::no_node && --rounds_left > 0) {
+    const NodeOptions directories{mode_of_directories(naming)};
+    error = co_await create_path(state_->session, state_->path.directory(), directories);
+    if (error == Error::no_node) error = {};  // an ancestor was deleted again: another round
+  } else if (is_retryable(error)) {
+    error = co_await pause_before_retry(state_->session);
+  }
+  co_return error;
+}
+
 Awaitable<error_code> QueueNode::recover() {
   auto found = co_await find_own_node(state_->session, state_->path);
   if (!found) co_return found.error();
@@ -133,6 +195,8 @@ Awaitable<error_code> QueueNode::recover() {
   co_return error_code{};
 }
 
+// ---- what is known of it
+
 error_code QueueNode::error() const { return state_->error; }
 bool QueueNode::is_enqueued() const { return state_->phase == State::Phase::enqueued; }
 const CreateResult& QueueNode::node() const { return state_->node; }
@@ -142,7 +206,7 @@ std::string QueueNode::name() const { return std::string{node_name(state_->node.
 const std::shared_ptr<LocalWaiter>& QueueNode::local_waiter() const { return state_->local_waiter; }
 const LocalQueue::RightAhead& QueueNode::right_ahead() const { return state_->right_ahead; }
 LocalQueue::Moment QueueNode::asked_for() const { return state_->asked.at; }
-void QueueNode::on_listed(const std::vector<std::string>& children) const {
+void QueueNode::on_listed(const Children& children) const {
   if (state_->local_queue) state_->local_queue->late_nodes().on_listed(state_->session, children);
   if (!state_->was_lost || !is_enqueued()) return;
   for (const std::string& child : children)

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "local_queue.hpp"
+#include "queue_position.hpp"
 
 #include <zklock/recipe_kit/protected_path.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
+#include <zklock/recipes/locks/lock_node.hpp>
 #include <zklock/session.hpp>
 
 #include <cstdint>
@@ -15,6 +17,15 @@
 #include <vector>
 
 namespace zklock {
+
+using Children = std::vector<std::string>;
+
+/// What is known of the queue once a node is in it.
+struct Enqueued {
+  Place place = Place::unknown;          ///< as the node's number tells it
+  std::shared_ptr<LocalWaiter> ahead{};  ///< the local waiter to wait for, which has no other predecessors than its own
+  Children children{};                   ///< the list of the queue, if the number tells nothing
+};
 
 /// One attempt's node: "<directory>/_c_<uuid>-<prefix><marker><sequence>". The UUID is the attempt's own, so that the
 /// node is found again after a lost reply, and so that no late delete can hit another attempt's node.
@@ -37,12 +48,24 @@ class QueueNode {
   /// Keeps `thing` until the node is certain not to exist, or is a lease's.
   void keep_alive(std::shared_ptr<const void> thing);
 
+  /// Gets the node into the queue, and finds its place: by its number, or by a list of the queue in the same flight.
+  /// Creates the directory if it is missing, and finds the node again if a reply was lost.
+  ///
+  /// The list may be old if the server is behind others, but is never older than the node, since the reply to its create
+  /// is there: the list has all nodes ahead, and perhaps some that are gone by now.
+  [[nodiscard]] Awaitable<Result<Enqueued>> enqueue(LockNaming naming, EnqueueBy how);
+
+  // ---- its steps
+
   /// Sends the create. Its outcome is known when the reply to a request sent after it is there.
   void request();
-  /// Waits for the reply to the create alone.
-  [[nodiscard]] Awaitable<error_code> answered();
+  /// After a create that failed: finds the node if it was created after all, or does what gives another request a
+  /// chance.
+  [[nodiscard]] Awaitable<error_code> prepare_retry(LockNaming naming, int& rounds_left);
   /// After an ambiguous outcome: finds the node if it was created after all.
   [[nodiscard]] Awaitable<error_code> recover();
+
+  // ---- what is known of it
 
   /// The outcome of the last request; success: the node is in the queue.
   [[nodiscard]] error_code error() const;
@@ -57,7 +80,7 @@ class QueueNode {
   /// The client's node with the number before this one's, as of the reply to the create.
   [[nodiscard]] const LocalQueue::RightAhead& right_ahead() const;
   /// A list of the directory: deletes second nodes of attempts that a leader has made late.
-  void on_listed(const std::vector<std::string>& children) const;
+  void on_listed(const Children& children) const;
   /// The name of a second node of this attempt that a leader may make late; null: none will come.
   [[nodiscard]] std::shared_ptr<const ProtectedPath> late_node() const;
   /// When the create was sent.
@@ -68,6 +91,9 @@ class QueueNode {
 
  private:
   struct State;
+  /// Waits for the reply to the create alone.
+  [[nodiscard]] Awaitable<error_code> answered();
+
   std::shared_ptr<State> state_;
 };
 

@@ -9,6 +9,7 @@
 #include <zklock/recipes/locks/inter_process_mutex.hpp>
 
 #include <memory>
+#include <optional>
 
 namespace zklock {
 
@@ -17,5 +18,10 @@ namespace zklock {
 /// An owner that enters again, and one that keeps the lock, needs the traits of a lock.
 [[nodiscard]] Awaitable<Result<Lease>> acquire(std::shared_ptr<detail::LockCore> core, Owner owner, LockKind kind,
                                                Limits limits, NodeTraits node, detail::KeepSettings keep = {});
+
+/// Enters the lock again if the owner already holds it, maybe by the attempt that `told`, if it is not null, has waited
+/// for. std::nullopt: the owner does not hold it.
+[[nodiscard]] std::optional<Result<Lease>> enter_again(const detail::LockCore& core, Owner owner, LockKind kind,
+                                                       detail::LockAttempt* told);
 
 }  // namespace zklock

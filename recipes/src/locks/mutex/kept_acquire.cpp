@@ -1,12 +1,17 @@
 #include "kept_acquire.hpp"
 
-#include "kept_lock_node.hpp"
+#include "acquire.hpp"
+
+#include <zklock/recipe_kit/retry_loop.hpp>
+#include <zklock/recipe_kit/session_ops.hpp>
 
 #include <utility>
 
 namespace zklock {
 
+using detail::Handler;
 using detail::HeldLock;
+using detail::is_only_one;
 using detail::KeepSettings;
 using detail::KeptLock;
 using detail::KeptLockNode;
@@ -23,61 +28,115 @@ bool is_connected(const LockCore& core) {
 }
 
 /// Null: it cannot be granted any more, and is given back.
-Awaitable<std::shared_ptr<HeldLock>> grant(KeptLock::Taken taken, Owner owner, LockKind kind, KeepSettings keep,
+Awaitable<std::shared_ptr<HeldLock>> grant(KeptLock::Taken taken, Owner owner, LockKind kind, KeepSettings how,
                                            std::uint64_t attempt) {
   taken.doubt();
   if (taken.node()->kind() != kind) co_return nullptr;
-  const bool is_proven = co_await KeptLockNode::prove(taken.node(), keep.keeping);
+  const bool is_proven = co_await KeptLockNode::prove(taken.node(), how.keeping);
   if (!is_proven) co_return nullptr;
-  co_return HeldLock::make_on(taken.use(), owner, keep.keeping, attempt);
+  co_return HeldLock::make_on(taken.use(), owner, how.keeping, attempt);
+}
+
+/// It came without a wait, next to the client's last node, and nobody is behind it.
+bool may_keep(const LockRequest& request, const QueueNode& queue_node, const Children& children) {
+  const bool is_adjacent = queue_node.right_ahead().node && !queue_node.late_node();
+  return is_adjacent && is_only_one(children, queue_node.name(), request.kind, request.core->naming());
+}
+
+/// By a list with a watch on the directory's children. If a reply is lost, there is no watch.
+Awaitable<Result<Enqueued>> enqueue_with_watch(Session session, const LockCore& core, QueueNode& queue_node,
+                                               KeptLockNode::Alone& alone) {
+  alone.connection = session.connection();
+  queue_node.request();
+  auto [failed, listed, watch] = co_await session.async_get_children_and_watch(core.path(), use_tuple);
+  if (!queue_node.is_enqueued()) {
+    int rounds_left = max_rounds;
+    if (const error_code error = co_await queue_node.prepare_retry(core.naming(), rounds_left)) co_return error;
+  } else if (!failed) {
+    alone.watch = std::move(watch);
+    Enqueued enqueued;
+    enqueued.children = std::move(listed.names);
+    co_return std::move(enqueued);
+  }
+  co_return co_await queue_node.enqueue(core.naming(), EnqueueBy::list);
 }
 
 }  // namespace
 
-Awaitable<Result<LocalOutcome>> acquire_locally(std::shared_ptr<LockCore> core, Owner owner, LockKind kind,
-                                                Limits limits, KeepSettings keep, std::uint64_t attempt) {
+Awaitable<Result<Lease>> acquire_to_keep(const LockRequest& request, KeepSettings how) {
+  const auto& core = request.core;
   KeptLock& kept = core->keep();
-  const KeptLock::Wanted wanted{owner, keep, limits.try_once, is_connected(*core)};
-  auto entry = co_await KeptLock::enter(kept, wanted);
-  if (!entry) co_return entry.error();
-  LocalOutcome outcome;
-  outcome.front = std::move(entry->front);
-  outcome.enters_again = entry->enters_again;
-  if (entry->taken.node()) {
-    outcome.held_lock = co_await grant(std::move(entry->taken), owner, kind, keep, attempt);
-    if (!outcome.held_lock) outcome.front = kept.begin_front();
+  ToKeep to_keep{how};
+  for (;;) {
+    const KeptLock::Wanted wanted{request.owner, how, request.limits.try_once, is_connected(*core)};
+    auto entry = co_await KeptLock::enter(kept, wanted);
+    if (!entry) co_return request.told.failed(entry.error());
+    to_keep.front = std::move(entry->front);
+    if (entry->taken.node()) {
+      const auto held_lock =
+          co_await grant(std::move(entry->taken), request.owner, request.kind, how, request.told.number());
+      if (held_lock) co_return to_lease(request, held_lock);
+      to_keep.front = kept.begin_front();
+    }
+    if (!entry->enters_again) break;
+    co_await asio::post(core->client().get_executor(), use_tuple);
+    if (auto again = enter_again(*core, request.owner, request.kind, &request.told)) co_return std::move(*again);
   }
-  co_return std::move(outcome);
+  LockRequest in_queue = request;
+  in_queue.keeps = &to_keep;
+  auto lease = co_await wait_in_queue(in_queue);
+  if (!lease && lease.error() != Error::timed_out && lease.error() != asio::error::operation_aborted)
+    to_keep.front.fail();
+  co_return std::move(lease);
 }
 
 std::shared_ptr<LeaseShare> acquire_at_once(const std::shared_ptr<LockCore>& core, Owner owner, LockKind kind,
-                                            KeepSettings keep) {
-  KeptLock* kept = keep.is_on() && keep.keeping == Keeping::silent ? core->kept() : nullptr;
+                                            KeepSettings how) {
+  KeptLock* kept = how.is_on() && how.keeping == Keeping::silent ? core->kept() : nullptr;
   if (!kept || is_read(*core)) return nullptr;
   KeptLock::Taken taken = kept->take(owner);
   if (!taken.node() || taken.node()->kind() != kind || !taken.node()->is_fresh()) return nullptr;
   if (core->held_by(owner, kind) || (kind == LockKind::write && core->held_by(owner, LockKind::read))) return nullptr;
-  auto held_lock = HeldLock::make_on(taken.use(), owner, keep.keeping, 0);
+  auto held_lock = HeldLock::make_on(taken.use(), owner, how.keeping, 0);
   core->add(held_lock);
   return std::make_shared<LeaseShare>(std::move(held_lock));
 }
 
-void ask_for_kept(const LockCore& core, LockKind kind, KeepSettings keep) {
-  const auto node = core.kept() ? core.kept()->node() : nullptr;
-  if (node && (!keep.is_on() || node->kind() != kind)) node->ask();
+bool complete_at_once(const std::shared_ptr<LockCore>& core, Owner owner, LockKind kind, KeepSettings how,
+                      Handler<Lease>& handler) {
+  auto share = acquire_at_once(core, owner, kind, how);
+  if (!share) return false;
+  auto complete = [share = std::move(share), handler = std::move(handler)]() mutable {
+    std::move(handler)(error_code{}, Lease{std::move(share)});
+  };
+  asio::post(core->client().get_executor(), std::move(complete));
+  return true;
 }
 
-std::shared_ptr<HeldLock> hold_to_keep(const std::shared_ptr<LockCore>& core, Owner owner, LockKind kind,
-                                       KeepSettings keep, Granted& granted, detail::PathShare& share,
-                                       KeptLock::Front& front, std::uint64_t attempt) {
-  if (!front.lock() || !granted.alone.watch.is_set()) return nullptr;
-  if (granted.alone.connection != granted.session.connection()) return nullptr;
+Awaitable<Result<Enqueued>> enqueue_to_keep(Session session, const LockRequest& request, QueueNode& queue_node,
+                                            EnqueueBy how) {
+  const LockCore& core = *request.core;
+  KeptLock& kept = *request.keeps->front.lock();
+  KeptLockNode::Alone& alone = request.keeps->alone = {};
+  auto enqueuing =
+      kept.is_alone() ? enqueue_with_watch(session, core, queue_node, alone) : queue_node.enqueue(core.naming(), how);
+  auto enqueued = co_await std::move(enqueuing);
+  if (!enqueued) co_return enqueued.error();
+  kept.on_enqueued(queue_node.right_ahead().node != nullptr);
+  if (!may_keep(request, queue_node, enqueued->children)) alone = {};
+  co_return std::move(enqueued);
+}
+
+std::shared_ptr<HeldLock> hold_to_keep(const LockRequest& request, Granted& granted) {
+  auto& [how, front, alone] = *request.keeps;
+  const auto& core = request.core;
+  if (!alone.watch.is_set() || alone.connection != granted.session.connection()) return nullptr;
   if (core->keep().node() || KeptLockNodes::of(core->client())->number >= KeptLockNodes::max_number) return nullptr;
-  auto node = KeptLockNode::make(core, core->keep(), kind, keep.keep, NodePlace{granted.session, granted.node},
-                                 std::move(granted.alone));
-  if (!front.become(node, owner)) return nullptr;
-  node->own(std::move(share), std::move(granted.local_waiter));
-  return HeldLock::make_on(std::move(node), owner, keep.keeping, attempt);
+  auto node = KeptLockNode::make(core, core->keep(), request.kind, how.keep, NodePlace{granted.session, granted.node},
+                                 std::move(alone));
+  if (!front.become(node, request.owner)) return nullptr;
+  node->own(std::move(request.share), std::move(granted.local_waiter));
+  return HeldLock::make_on(std::move(node), request.owner, how.keeping, request.told.number());
 }
 
 }  // namespace zklock

@@ -1,8 +1,9 @@
-// An acquire by a lock object that keeps its lock: without the queue, if the client has kept a node.
+// An acquire by a lock object that keeps its lock: without the queue, if the client has kept a node. Acquires of other
+// lock objects pass it by.
 #pragma once
 
 #include "kept_lock.hpp"
-#include "limits.hpp"
+#include "kept_lock_node.hpp"
 #include "lock_core.hpp"
 #include "wait_in_queue.hpp"
 
@@ -12,32 +13,32 @@
 
 namespace zklock {
 
-/// What such an acquire does: it has the lock, or goes to the queue.
-struct LocalOutcome {
-  std::shared_ptr<detail::HeldLock> held_lock{};
+/// What such an acquire has at hand while it is in the queue.
+struct ToKeep {
+  detail::KeepSettings how;
   detail::KeptLock::Front front{};
-  bool enters_again = false;  ///< or its owner has got the lock meanwhile, or is about to
+  detail::KeptLockNode::Alone alone{};  ///< if its watch is set, the node may be kept
 };
 
-/// Waits without a node while the client's other acquires say what comes of the lock. Errors: operation_aborted;
-/// timed_out for a try.
-[[nodiscard]] Awaitable<Result<LocalOutcome>> acquire_locally(std::shared_ptr<detail::LockCore> core, Owner owner,
-                                                              LockKind kind, Limits limits, detail::KeepSettings keep,
-                                                              std::uint64_t attempt);
+/// Gives the owner the lock: by the kept node, or through the queue. It waits without a node while the client's other
+/// acquires say what comes of the lock. The request must outlive the call.
+[[nodiscard]] Awaitable<Result<Lease>> acquire_to_keep(const LockRequest& request, detail::KeepSettings how);
 
 /// The same at once, in the caller's thread; null: this acquire has to wait, or to ask the server.
 [[nodiscard]] std::shared_ptr<detail::LeaseShare> acquire_at_once(const std::shared_ptr<detail::LockCore>& core,
-                                                                  Owner owner, LockKind kind,
-                                                                  detail::KeepSettings keep);
+                                                                  Owner owner, LockKind kind, detail::KeepSettings how);
+/// The same for a handler; false: it is still to be called.
+[[nodiscard]] bool complete_at_once(const std::shared_ptr<detail::LockCore>& core, Owner owner, LockKind kind,
+                                    detail::KeepSettings how, detail::Handler<Lease>& handler);
 
-/// The lock object does not keep the lock, or keeps another kind of it: the client gives up the node that it keeps,
-/// ahead of what this one requests.
-void ask_for_kept(const detail::LockCore& core, LockKind kind, detail::KeepSettings keep);
+// ---- in the queue; the request's `keeps` is not null
+
+/// QueueNode::enqueue(); if the client was alone with the lock, by a list with a watch on the directory's children: the
+/// node may be kept if it is the only one. (If a reply is lost, it is not.)
+[[nodiscard]] Awaitable<Result<Enqueued>> enqueue_to_keep(Session session, const LockRequest& request,
+                                                          QueueNode& queue_node, EnqueueBy how);
 
 /// What was granted may be kept from now on; null: it may not.
-[[nodiscard]] std::shared_ptr<detail::HeldLock> hold_to_keep(const std::shared_ptr<detail::LockCore>& core, Owner owner,
-                                                             LockKind kind, detail::KeepSettings keep, Granted& granted,
-                                                             detail::PathShare& share, detail::KeptLock::Front& front,
-                                                             std::uint64_t attempt);
+[[nodiscard]] std::shared_ptr<detail::HeldLock> hold_to_keep(const LockRequest& request, Granted& granted);
 
 }  // namespace zklock

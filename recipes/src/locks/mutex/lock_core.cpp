@@ -1,5 +1,6 @@
 #include "lock_core.hpp"
 
+#include "kept_lock_node.hpp"
 #include "queue_kind.hpp"
 
 #include <zklock/recipe_kit/shared_state.hpp>
@@ -25,7 +26,8 @@ std::shared_ptr<LockCore> LockCore::of(const ClientHandle& client, const std::st
                                                       [&] { return std::make_shared<LockCore>(client, path, naming); });
 }
 
-Result<PathShare> LockCore::use_as(LockKind kind) {
+Result<PathShare> LockCore::use_as(LockKind kind, const KeepSettings& how) {
+  if (const auto node = kept_ ? kept()->node() : nullptr; node && (!how.is_on() || node->kind() != kind)) node->ask();
   if (!local_queue_->may_watch()) local_queue_->watch_among(directory_watches(client()));
   if (naming() == LockNaming::kazoo) return PathShare{};
   if (!use_)

@@ -1,6 +1,6 @@
 #include "wait_in_queue.hpp"
 
-#include "limits.hpp"
+#include "kept_acquire.hpp"
 #include "queue_position.hpp"
 
 #include <zklock/path.hpp>
@@ -13,61 +13,11 @@
 
 namespace zklock {
 
-using detail::is_only_one;
-using detail::KeptLockNode;
+using detail::HeldLock;
+using detail::LeaseShare;
 using detail::LockCore;
 
 namespace {
-
-/// What is known of the queue once this attempt's node is in it.
-struct Enqueued {
-  Place place = Place::unknown;          ///< as the node's number tells it
-  std::shared_ptr<LocalWaiter> ahead{};  ///< the local waiter to wait for, which has no other predecessors than its own
-  Children children{};                   ///< the list of the queue, if the number tells nothing
-  KeptLockNode::Alone alone{};           ///< its watch is set if the list came with one
-};
-
-/// A reader does not wait for a reader, but for the writer for which that reader waits.
-Enqueued place_by_number(const QueueNode& queue_node, LockKind kind) {
-  const auto& [node, is_proven] = queue_node.right_ahead();
-  if (!is_proven) return {};
-  const Place place = place_behind(node->seen_since(queue_node.asked_for()), kind);
-  if (place == Place::behind) return {place, node};
-  if (place == Place::behind_its_writer) return {place, node->waits_for()};
-  return {place};
-}
-
-/// Creates the node, and finds its place: by its number alone, if that is likely to tell.
-Awaitable<Result<Enqueued>> find_place(Session session, LockRequest request, QueueNode& queue_node) {
-  const LockCore& core = request.core;
-  const EnqueueBy how = core.local_queue()->how_to_enqueue(session, request.kind);
-  Enqueued enqueued;
-  if (request.keeps && request.keeps->is_alone()) {
-    auto children = co_await enqueue_to_keep(session, core, queue_node, enqueued.alone);
-    if (!children) co_return children.error();
-    enqueued.children = std::move(*children);
-    co_return std::move(enqueued);
-  }
-  if (how != EnqueueBy::number) {
-    auto children = co_await enqueue(session, core, queue_node, how);
-    if (!children) co_return children.error();
-    enqueued.children = std::move(*children);
-    co_return std::move(enqueued);
-  }
-  for (int rounds_left = max_rounds; !queue_node.is_enqueued();) {
-    queue_node.request();
-    if (!co_await queue_node.answered()) {
-      enqueued = place_by_number(queue_node, request.kind);
-      if (enqueued.place != Place::unknown) co_return std::move(enqueued);
-    } else if (const error_code error = co_await recover(session, core, queue_node, rounds_left)) {
-      co_return error;
-    }
-  }
-  auto children = co_await list_children(session, core.path());
-  if (!children) co_return children.error();
-  enqueued.children = std::move(*children);
-  co_return std::move(enqueued);
-}
 
 enum class Wakeup { confirmed, hint };
 
@@ -85,6 +35,20 @@ Awaitable<Result<Wakeup>> wait_for(Session session, std::string predecessor) {
   const auto [ended, event] = co_await watch.async_wait(use_tuple);
   if (ended) co_return ended;
   co_return event.type == WatchEventType::node_deleted ? Wakeup::confirmed : Wakeup::hint;
+}
+
+/// Waits until a local waiter has left the queue, or its node was deleted by others.
+Awaitable<error_code> wait_for_local(std::shared_ptr<LocalWaiter> ahead, Session session,
+                                     std::weak_ptr<LocalWaiter> own) {
+  const auto wake_up = LocalWaiter::add_waiter(ahead, session, std::move(own));
+  const auto cancellation = co_await asio::this_coro::cancellation_state;
+  while (!ahead->has_left() && !ahead->is_deleted()) {
+    if (is_final(session.state())) co_return error_of(session.state());
+    if (cancellation.cancelled() != asio::cancellation_type::none)
+      co_return make_error_code(asio::error::operation_aborted);
+    co_await wake_up->wait();
+  }
+  co_return error_code{};
 }
 
 bool is_certainly_alive(const Session& session) {
@@ -109,8 +73,7 @@ Awaitable<Result<Wakeup>> wait_turn(Session session, const LockCore& core, const
                                     std::shared_ptr<LocalWaiter> ahead, std::weak_ptr<LocalWaiter> own) {
   bool decides = position.only_predecessor;  // false without a list: then only a predecessor with the lock decides
   if (ahead) {
-    if (const error_code ended = co_await LocalWaiter::wait_left_or_deleted(ahead, session, std::move(own)))
-      co_return ended;
+    if (const error_code ended = co_await wait_for_local(ahead, session, std::move(own))) co_return ended;
     // All that was ahead of a node with the lock was gone, but for those that it shares the lock with. A node that was
     // deleted by others may have gone with its directory, and this one with it.
     decides = !ahead->is_deleted() && (decides || (ahead->was_granted() && !may_leave_others(ahead->kind(), kind)));
@@ -130,18 +93,11 @@ bool is_leaving(const QueueNode& queue_node, std::string_view predecessor) {
   return ahead && ahead->has_left_since(queue_node.asked_for()) && node_name(ahead->path()) == predecessor;
 }
 
-/// It came without a wait, next to the client's last node, and nobody is behind it.
-bool may_keep(LockRequest request, const QueueNode& queue_node, const Enqueued& enqueued) {
-  const bool is_adjacent = queue_node.right_ahead().node && !queue_node.late_node();
-  return is_adjacent && enqueued.alone.watch.is_set() &&
-         is_only_one(enqueued.children, queue_node.name(), request.kind, request.core.naming());
-}
-
 /// Waits until the node is first, beginning with what is known of its place.
-Awaitable<error_code> wait_until_first(Session session, LockRequest request, const QueueNode& queue_node,
+Awaitable<error_code> wait_until_first(Session session, const LockRequest& request, const QueueNode& queue_node,
                                        Enqueued enqueued, Granted& granted) {
-  const LockCore& core = request.core;
-  for (auto& [place, ahead, children, alone] = enqueued;;) {
+  const LockCore& core = *request.core;
+  for (auto& [place, ahead, children] = enqueued;;) {
     QueuePosition position;
     if (granted.local_waiter) granted.local_waiter->forget_told();
     if (!ahead) {
@@ -150,17 +106,15 @@ Awaitable<error_code> wait_until_first(Session session, LockRequest request, con
       if (!position.of_other_kind.empty()) warn_of_other_kind(core, request.kind, session, position.of_other_kind);
       if (position.verdict == QueuePosition::Verdict::missing) co_return make_error_code(LockError::lock_lost);
       if (position.verdict == QueuePosition::Verdict::first) {
-        if (request.keeps && may_keep(request, queue_node, enqueued)) granted.alone = std::move(alone);
         granted.stepped_back = request.node.steps_back && request.node.steps_back(children, queue_node.name());
-        if (granted.stepped_back && request.try_once) co_return make_error_code(Error::timed_out);
+        if (granted.stepped_back && request.limits.try_once) co_return make_error_code(Error::timed_out);
         break;
       }
       ahead = core.local_queue()->find(session, request.kind, position.predecessor_sequence, position.predecessor);
     }
-    alone = {};
-    if (request.keeps && !ahead) request.keeps->on_stranger();
+    if (request.keeps && !ahead) request.keeps->front.lock()->on_stranger();
     const std::string_view predecessor = ahead ? node_name(ahead->path()) : std::string_view{position.predecessor};
-    if (request.try_once && !is_leaving(queue_node, predecessor)) {
+    if (request.limits.try_once && !is_leaving(queue_node, predecessor)) {
       core.local_queue()->try_failed(predecessor);
       co_return make_error_code(Error::timed_out);
     }
@@ -183,36 +137,38 @@ Awaitable<error_code> wait_until_first(Session session, LockRequest request, con
 
 /// The last try has failed, so this one will, too, unless a list shows otherwise. (A node of the client that is being
 /// made may be one that is about to leave.)
-bool is_likely_to_fail(LockRequest request) {
-  LocalQueue& local_queue = *request.core.local_queue();
-  return request.try_once && local_queue.has_try_failed() && !local_queue.is_asked();
+bool is_likely_to_fail(const LockRequest& request) {
+  LocalQueue& local_queue = *request.core->local_queue();
+  return request.limits.try_once && local_queue.has_try_failed() && !local_queue.is_asked();
 }
 
 /// The list is no older than the try, so that a lock that was free before the try is not missed.
-Awaitable<error_code> look_before_try(Session session, LockRequest request) {
-  LocalQueue& local_queue = *request.core.local_queue();
-  const auto children = co_await list_children_fresh(session, request.core.path());
+Awaitable<error_code> look_before_try(Session session, const LockRequest& request) {
+  LocalQueue& local_queue = *request.core->local_queue();
+  const auto children = co_await list_children_fresh(session, request.core->path());
   if (!children) co_return children.error() == Error::no_node ? error_code{} : children.error();
   local_queue.late_nodes().on_listed(session, *children);
-  const std::string ahead = find_last_blocking(*children, request.kind, request.core.naming());
+  const std::string ahead = find_last_blocking(*children, request.kind, request.core->naming());
   const bool goes_on = ahead.empty() || local_queue.has_left(ahead) || local_queue.is_to_be_asked(ahead);
   co_return goes_on ? error_code{} : make_error_code(Error::timed_out);
 }
 
 /// One attempt, on one session: if that session ends, the attempt fails with it.
-Awaitable<Result<Granted>> attempt(Session session, LockRequest request) {
+Awaitable<Result<Granted>> attempt(Session session, const LockRequest& request) {
   if (is_likely_to_fail(request))
     if (const error_code error = co_await look_before_try(session, request)) co_return error;
-  const LockCore& core = request.core;
+  const LockCore& core = *request.core;
   const NodeTraits& traits = request.node;
   QueueNode queue_node{session, core.path(), core.marker(request.kind), traits.data, {}, traits.prefix};
   queue_node.join_local_queue(core.local_queue(), request.kind);
-  auto enqueued = co_await find_place(session, request, queue_node);
+  const EnqueueBy how = core.local_queue()->how_to_enqueue(session, request.kind);
+  auto enqueuing =
+      request.keeps ? enqueue_to_keep(session, request, queue_node, how) : queue_node.enqueue(core.naming(), how);
+  auto enqueued = co_await std::move(enqueuing);
   // This node is gone with the directory: the directory was empty, and reaped.
   if (!enqueued && enqueued.error() == Error::no_node && !queue_node.error())
     co_return make_error_code(LockError::lock_lost);
   if (!enqueued) co_return enqueued.error();
-  if (request.keeps) request.keeps->on_enqueued(queue_node.right_ahead().node != nullptr);
   if (const error_code error = check_sequence(queue_node.sequence())) co_return error;
   request.told.enqueued(session, queue_node.node().path);
   Granted granted{session, queue_node.node(), queue_node.local_waiter(), queue_node.late_node()};
@@ -230,22 +186,46 @@ Awaitable<Result<Granted>> attempt(Session session, LockRequest request) {
 
 }  // namespace
 
+Awaitable<Result<Lease>> wait_in_queue(const LockRequest& request) {
+  const LockCore& core = *request.core;
+  detail::RetryLoop loop{core.client(), "acquire", core.path(), request.limits.deadline};
+  for (;;) {
+    const auto session = co_await loop.session();
+    if (!session) co_return request.told.failed(session.error());  // it has used up its time: not to be retried
+    auto granted = co_await attempt(*session, request);
+    while (granted && granted->stepped_back) granted = co_await attempt(*session, request);
+    if (granted) co_return hold(request, std::move(*granted));
+    if (!may_start_over(granted.error())) co_return request.told.failed(granted.error());
+    if (const error_code error = co_await loop.next(granted.error())) co_return request.told.failed(error);
+  }
+}
+
+Lease hold(const LockRequest& request, Granted granted) {
+  if (request.keeps)
+    if (const auto held_lock = hold_to_keep(request, granted)) return to_lease(request, held_lock);
+  const auto held_lock = HeldLock::make(request.core, request.owner, request.kind, std::move(granted.session),
+                                        std::move(granted.node), request.told);
+  held_lock->keep(std::move(request.share));
+  if (request.keeps) held_lock->keep(std::move(request.keeps->front));
+  held_lock->set_local_waiter(std::move(granted.local_waiter));
+  held_lock->expect_late_node(std::move(granted.late_node));
+  if (granted.writer) held_lock->take_token_of(*granted.writer);
+  Lease lease = to_lease(request, held_lock);
+  if (granted.verifier == Granted::Verifier::handoff) held_lock->ask_handoff();
+  if (granted.verifier == Granted::Verifier::server) held_lock->ask_server();
+  return lease;
+}
+
+Lease to_lease(const LockRequest& request, const std::shared_ptr<HeldLock>& held_lock) {
+  request.core->add(held_lock);
+  request.told.granted(*held_lock);
+  return Lease{std::make_shared<LeaseShare>(held_lock)};
+}
+
 NodeTraits::NodeTraits(const ClientHandle& client) : NodeTraits{format_lock_data({client.client_id(), 1})} {}
 
 bool may_start_over(error_code error) {
   return is_retryable(error) || error == Error::session_expired || error == LockError::lock_lost;
-}
-
-Awaitable<Result<Granted>> wait_in_queue(ClientHandle client, LockRequest request, Deadline deadline) {
-  detail::RetryLoop loop{client, "acquire", request.core.path(), deadline};
-  for (;;) {
-    const auto session = co_await loop.session();
-    if (!session) co_return session.error();  // it has used up its time: not to be retried
-    auto granted = co_await attempt(*session, request);
-    while (granted && granted->stepped_back) granted = co_await attempt(*session, request);
-    if (granted || !may_start_over(granted.error())) co_return std::move(granted);
-    if (const error_code error = co_await loop.next(granted.error())) co_return error;
-  }
 }
 
 }  // namespace zklock

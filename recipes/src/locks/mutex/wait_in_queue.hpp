@@ -1,23 +1,21 @@
 // Waiting for a lock: an attempt's node is created in the wait queue, and waits until it is first.
 #pragma once
 
-#include "kept_lock_node.hpp"
+#include "limits.hpp"
 #include "lock_core.hpp"
 #include "queue_node.hpp"
 
 #include <zklock/client.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
+#include <zklock/recipes/locks/lease.hpp>
 #include <zklock/session.hpp>
 
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace zklock {
-
-using Children = std::vector<std::string>;
 
 /// What a recipe decides about the nodes of its attempts. A constructor: docs/contributing.md, compiler traps.
 struct NodeTraits {
@@ -36,14 +34,18 @@ struct NodeTraits {
   StepsBack steps_back{};
 };
 
-/// The lock to wait for.
+struct ToKeep;
+
+/// One owner's acquire, while it is the only one under way: see acquire().
 struct LockRequest {
-  const detail::LockCore& core;
+  const std::shared_ptr<detail::LockCore>& core;
+  Owner owner;
   LockKind kind;
-  const detail::LockAttempt& told;
-  bool try_once;  ///< leave the queue at once if another node is ahead
+  const Limits& limits;
   const NodeTraits& node;
-  detail::KeptLock* keeps = nullptr;  ///< null: the node is deleted at the release
+  detail::LockAttempt& told;
+  detail::PathShare& share;
+  ToKeep* keeps = nullptr;  ///< null, unless the lock may be kept at its release: kept_acquire.hpp
 };
 
 /// What an attempt is granted.
@@ -56,33 +58,20 @@ struct Granted {
   std::shared_ptr<LocalWaiter> local_waiter{};
   std::shared_ptr<const ProtectedPath> late_node{};  ///< as QueueNode::late_node()
   Verifier verifier = Verifier::none_needed;
-  detail::KeptLockNode::Alone alone{};  ///< if its watch is set, the node may be kept
-  bool stepped_back = false;            ///< not granted: it was first, and went back to the end of the queue
+  bool stepped_back = false;                   ///< not granted: it was first, and went back to the end of the queue
+  std::shared_ptr<detail::HeldLock> writer{};  ///< of a reader beside it
 };
-
-/// Creates the attempt's node and lists the queue in one flight; creates the directory if it is missing, and finds the
-/// node again if a reply was lost.
-///
-/// The list may be old if the server is behind others, but is never older than the attempt's node, since the reply to
-/// its create is there: the list has all nodes ahead, and perhaps some that are gone by now.
-[[nodiscard]] Awaitable<Result<Children>> enqueue(Session session, const detail::LockCore& core, QueueNode& queue_node,
-                                                  EnqueueBy how = EnqueueBy::list);
-
-/// After a create that failed: finds this attempt's node if it was created after all, or does what gives another try a
-/// chance.
-[[nodiscard]] Awaitable<error_code> recover(Session session, const detail::LockCore& core, QueueNode& queue_node,
-                                            int& rounds_left);
-
-/// Creates the node, and lists the queue in the same flight with a watch on the directory's children: the node may be
-/// kept if it is the only one. (If a reply is lost, it is not.)
-[[nodiscard]] Awaitable<Result<Children>> enqueue_to_keep(Session session, const detail::LockCore& core,
-                                                          QueueNode& queue_node, detail::KeptLockNode::Alone& alone);
 
 /// Whether, after this error of an attempt, a new attempt at the end of the queue may succeed.
 [[nodiscard]] bool may_start_over(error_code error);
 
-/// Waits in the queue until granted: by one attempt after another, each on one session. What the request refers to must
-/// outlive the call.
-[[nodiscard]] Awaitable<Result<Granted>> wait_in_queue(ClientHandle client, LockRequest request, Deadline deadline);
+/// Waits in the queue until granted: by one attempt after another, each on one session. The request must outlive the
+/// call.
+[[nodiscard]] Awaitable<Result<Lease>> wait_in_queue(const LockRequest& request);
+
+/// Makes what was granted the owner's.
+[[nodiscard]] Lease hold(const LockRequest& request, Granted granted);
+/// The owner has that lock.
+[[nodiscard]] Lease to_lease(const LockRequest& request, const std::shared_ptr<detail::HeldLock>& held_lock);
 
 }  // namespace zklock
