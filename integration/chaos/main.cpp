@@ -71,6 +71,7 @@ int main(int argc, char** argv) {
     campaign.longest = std::chrono::seconds{seconds};
     if (*work_command) {
       std::freopen((worker.log.string() + ".errors").c_str(), "w", stderr);  // no process reads the pipe
+      std::setvbuf(stderr, nullptr, _IONBF, 0);                              // the last words of an abort, too
       return work(worker);
     }
     if (*run_command) {

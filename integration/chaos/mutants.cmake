@@ -152,9 +152,6 @@ zklock_mutant(early_live recipes/src/follow/follow.cpp "first_sync_ = sent_sync_
 # The two-request lock: a node's place is proven though a foreign node came between.
 zklock_mutant(foreign_between recipes/src/wait_queue/local_queue.cpp "newest_->sequence_ != sequence - 1"
   "newest_->sequence_ >= sequence")
-# And by its number behind a reader that had the lock a writer has it, too.
-zklock_mutant(beside_readers recipes/src/wait_queue/queue_position.cpp "if (!ahead.was_granted || ahead.kind == LockKind::read)"
-  "if (!ahead.was_granted)")
 
 # ---- found by tests: what a directory that is deleted, or made anew, tells
 

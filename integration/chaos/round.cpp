@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto glance = 20ms;
-constexpr auto worth_a_line = 300ms;  // of an unchanged state
-constexpr auto last_wait = 20s;       // for the last state
+constexpr auto worth_repeating = 300ms;  // of an unchanged state
+constexpr auto last_wait = 20s;          // for the last state
 
 std::string data_of(const FollowerOptions& options, std::int64_t number) {
   return "worker-" + std::to_string(options.process) + ":" + std::to_string(number);
@@ -119,7 +119,7 @@ void Round::claim(Kept& kept) {
                 .token = state.czxid,
                 .session = session,
                 .reason = std::string{to_string(state.phase)}};
-  if (record == kept.last && Clock::now() < kept.noted + worth_a_line) return;
+  if (record == kept.last && Clock::now() < kept.noted + worth_repeating) return;
   kept.last = record;
   kept.noted = Clock::now();
   note(std::move(record));

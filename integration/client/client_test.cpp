@@ -7,9 +7,12 @@
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 
+#include <atomic>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <sstream>
 
 using namespace zklock;
@@ -112,6 +115,30 @@ TEST_CASE("a callback is told of every state, in order, until its subscription e
   client.close();
   CHECK(count() == 4);
   CHECK_THROWS_AS(client.subscribe({}), boost::system::system_error);
+}
+
+TEST_CASE("the destructor waits for a callback that runs, though its subscription has ended") {
+  std::optional<Client> client{make_client(shared_server(), timeout)};
+  REQUIRE(client->wait_connected(20s));
+  const Session session = client->session();
+  std::promise<void> begun;
+  std::promise<void> end;
+  std::atomic<bool> has_ended{false};
+  StateSubscription subscription = client->subscribe([&](ConnectionState) {
+    begun.set_value();
+    end.get_future().wait();
+    has_ended = true;
+  });
+  begun.get_future().wait();
+  subscription.cancel();
+  auto destroyed = std::async(std::launch::async, [&] {
+    client.reset();
+    return has_ended.load();
+  });
+  CHECK(eventually([&] { return is_final(session.state()); }));
+  CHECK(destroyed.wait_for(50ms) == std::future_status::timeout);
+  end.set_value();
+  CHECK(destroyed.get());
 }
 
 TEST_CASE("the end of a state stream cancels its wait, and a second wait at a time is refused") {

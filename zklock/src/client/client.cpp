@@ -219,6 +219,8 @@ Client::~Client() {
     return;
   }
   close();
+  // A callback that runs may keep the threads alive itself, as a subscriber's does.
+  if (!blocking_would_deadlock()) ref_->runtime()->flush_callbacks();
 }
 
 void Client::update_server_list(const std::string& connect_string) {

@@ -57,8 +57,10 @@ bool Runtime::in_forked_child() const noexcept { return forks() != generation_; 
 
 asio::any_io_executor Runtime::callback_executor() const {
   if (given_) return given_;
-  std::call_once(callbacks_started_,
-                 [this] { callbacks_ = std::make_unique<Loop>("zklock-callback", Loop::AtEnd::run); });
+  std::call_once(callbacks_started_, [this] {
+    callbacks_ = std::make_unique<Loop>("zklock-callback", Loop::AtEnd::run);
+    running_callbacks_ = callbacks_.get();
+  });
   return callbacks_->executor();
 }
 
@@ -121,6 +123,10 @@ void Runtime::at_end_of_context(std::weak_ptr<void> owner, std::function<void()>
 
 void Runtime::flush() {
   if (io_) io_->flush();
+}
+
+void Runtime::flush_callbacks() {
+  if (Loop* callbacks = running_callbacks_) callbacks->flush();
 }
 
 asio::any_io_executor detail::serial_executor(const Runtime& runtime) { return runtime.serial(); }

@@ -5,6 +5,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -58,12 +59,15 @@ class Runtime : public std::enable_shared_from_this<Runtime> {
   void at_end_of_context(std::weak_ptr<void> owner, std::function<void()> task);
   /// With zklock's own threads: waits until everything posted to the I/O thread so far has run.
   void flush();
+  /// The same of the callback thread. Not on the I/O thread, which a callback may wait for.
+  void flush_callbacks();
 
  private:
   unsigned generation_;  // the number of forks when it was made
   std::unique_ptr<Loop> io_;
   mutable std::once_flag callbacks_started_;
   mutable std::unique_ptr<Loop> callbacks_;
+  mutable std::atomic<Loop*> running_callbacks_{nullptr};  // the same, once it is there
   asio::any_io_executor given_;
   asio::any_io_executor serial_;
 };
