@@ -5,7 +5,10 @@
 
 #include <zklock/testing/simulation.hpp>
 
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/error.hpp>
 
 #include <memory>
 #include <optional>
@@ -46,6 +49,44 @@ TEST_CASE("a watch event that arrives together with the reply that sets its watc
   run(1s);
   REQUIRE(seen);
   CHECK(seen->type == WatchEventType::node_deleted);
+}
+
+TEST_CASE("a cancellation that comes when its wait for a watch is over, or was refused, ends no other wait") {
+  Simulation simulation;
+  const auto run = [&](Clock::duration wait) { simulation.clock().run_for(simulation.context(), wait); };
+  const Client& client = simulation.client("a", {.session_timeout = 10s});
+  run(1s);
+  client.session().async_create("/node", "", CreateMode::persistent, [](error_code, const CreateResult&) {});
+  Watch watch;
+  client.session().async_get_data_and_watch(
+      "/node", asio::bind_executor(simulation.executor(),
+                                   [&](error_code, const DataResult&, Watch set) { watch = std::move(set); }));
+  run(1s);
+  REQUIRE(watch.is_set());
+
+  asio::cancellation_signal over, refused, in_time;
+  const auto wait = [&](asio::cancellation_signal& signal) {
+    auto ended = std::make_shared<std::optional<error_code>>();
+    watch.async_wait(asio::bind_cancellation_slot(
+        signal.slot(), asio::bind_executor(simulation.executor(),
+                                           [ended](error_code error, const WatchEvent&) { *ended = error; })));
+    run(0s);
+    return ended;
+  };
+  const auto first = wait(over);
+  over.emit(asio::cancellation_type::total);
+  run(0s);
+  CHECK(*first == asio::error::operation_aborted);
+  const auto second = wait(in_time);
+  CHECK(*wait(refused) == Error::invalid_state);
+  for (asio::cancellation_signal* each : {&over, &refused}) {
+    each->emit(asio::cancellation_type::total);
+    run(0s);
+    CHECK_FALSE(*second);
+  }
+  in_time.emit(asio::cancellation_type::total);
+  run(0s);
+  CHECK(*second == asio::error::operation_aborted);
 }
 
 TEST_CASE("a listener that is told of a state finds it in the client and in its session") {  // [F41]

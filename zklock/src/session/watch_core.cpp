@@ -13,14 +13,19 @@ void WatchCore::on_watch_event(error_code error, WatchEventType type) {
   deliver(std::move(waiter), outcome_->error, outcome_->event);
 }
 
-void WatchCore::wait(Handler<WatchEvent> handler) {
+void WatchCore::wait(std::uint64_t number, Handler<WatchEvent> handler) {
   if (outcome_) return deliver_later(session_->runtime(), std::move(handler), outcome_->error, outcome_->event);
   if (waiter_)
     return deliver_later(session_->runtime(), std::move(handler), make_error_code(Error::invalid_state), WatchEvent{});
   waiter_.emplace(std::move(handler));
+  waiting_ = number;
 }
 
-void WatchCore::cancel_wait() {
+void WatchCore::cancel_wait(std::uint64_t number) {
+  if (waiting_ == number) abort_wait();
+}
+
+void WatchCore::abort_wait() {
   if (!waiter_) return;
   Handler<WatchEvent> waiter{std::move(*waiter_)};
   waiter_.reset();
@@ -31,20 +36,22 @@ void WatchCore::give_up() {
   session_->driver().forget_watch(*this);
   if (done_.exchange(true)) return;
   outcome_ = Outcome{make_error_code(asio::error::operation_aborted), {}};  // for a wait that is still queued
-  cancel_wait();
+  abort_wait();
 }
 
 Runtime& home_of(const WatchCore& watch) { return watch.session().runtime(); }
 
 void start_watch_wait(std::shared_ptr<WatchCore> watch, Handler<WatchEvent> handler) {
   const auto serial = watch->session().runtime().serial();
-  on_cancellation(handler, [weak = std::weak_ptr{watch}, serial] {
-    asio::post(serial, [weak] {  // runs after the start, which may still be queued
-      if (const auto self = weak.lock()) self->cancel_wait();
+  const std::uint64_t number = watch->next_wait();
+  on_cancellation(handler, [weak = std::weak_ptr{watch}, serial, number] {
+    asio::post(serial, [weak, number] {  // runs after the start, which may still be queued
+      if (const auto self = weak.lock()) self->cancel_wait(number);
     });
   });
-  asio::dispatch(
-      serial, [watch = std::move(watch), handler = std::move(handler)]() mutable { watch->wait(std::move(handler)); });
+  asio::dispatch(serial, [watch = std::move(watch), number, handler = std::move(handler)]() mutable {
+    watch->wait(number, std::move(handler));
+  });
 }
 
 bool is_set(const WatchCore& watch) noexcept { return !watch.done(); }

@@ -7,25 +7,29 @@
 #include <zklock/watch.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
 namespace zklock::detail {
 
-/// Threads: the serial executor, except `done`.
+/// Threads: the serial executor, unless marked.
 class WatchCore final : public WatchSink, public std::enable_shared_from_this<WatchCore> {
  public:
   WatchCore(SessionHandle session, std::string path) : session_{std::move(session)}, path_{std::move(path)} {}
 
   void on_watch_event(error_code error, WatchEventType type) override;
-  void wait(Handler<WatchEvent> handler);
-  void cancel_wait();
+  /// The number of a wait that is about to begin. Any thread.
+  [[nodiscard]] std::uint64_t next_wait() noexcept { return ++waits_; }
+  void wait(std::uint64_t number, Handler<WatchEvent> handler);
+  /// Ends that wait, if it is under way: a cancellation may come when its wait is over, or was refused.
+  void cancel_wait(std::uint64_t number);
   /// The handle of the watch is gone; a wait under way completes.
   void give_up();
 
   [[nodiscard]] SessionCore& session() const noexcept { return *session_; }
-  /// True when there is nothing left to give up.
+  /// True when there is nothing left to give up. Any thread.
   [[nodiscard]] bool done() const noexcept { return done_; }
 
  private:
@@ -34,10 +38,14 @@ class WatchCore final : public WatchSink, public std::enable_shared_from_this<Wa
     WatchEvent event;
   };
 
+  void abort_wait();
+
   SessionHandle session_;
   std::string path_;
   std::optional<Outcome> outcome_;
   std::optional<Handler<WatchEvent>> waiter_;
+  std::uint64_t waiting_ = 0;  // the number of that wait
+  std::atomic<std::uint64_t> waits_{0};
   std::atomic<bool> done_{false};
 };
 
