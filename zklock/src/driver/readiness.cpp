@@ -1,6 +1,5 @@
 #include "readiness.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <fcntl.h>
@@ -75,15 +74,8 @@ int SocketReadiness::duplicate() const {
   return socket_ >= 0 ? ::fcntl(shared_->descriptor.native_handle(), F_DUPFD_CLOEXEC, 0) : -1;
 }
 
-void SocketReadiness::cork() {
-  if (++requests_ > 1 || alone_ < 2) set_cork(1);
-}
-
-void SocketReadiness::uncork() {
-  if (requests_ > 0) alone_ = requests_ == 1 ? std::min(alone_ + 1, 2) : 0;
-  requests_ = 0;
-  set_cork(0);
-}
+void SocketReadiness::cork() { set_cork(1); }
+void SocketReadiness::uncork() { set_cork(0); }
 
 void SocketReadiness::set_cork(int on) {
   if (socket_ < 0 || corked_ == on) return;

@@ -37,10 +37,8 @@ class SocketReadiness {
   void arm(int socket, int interest, bool unchanged);
   /// Forgets the socket. Waits under way do not call back.
   void disarm();
-  /// To be called before each request is written. If several requests are likely to follow each other at once, the
-  /// socket is corked: they wait in the kernel, for at most 200 ms, and are sent in as few packets as possible by
-  /// uncork(), which is to follow. Corking costs two system calls, so it is left out where the last two times there was
-  /// one request alone.
+  /// While corked, data wait in the kernel; uncorking sends them in as few packets as possible. The kernel sends them
+  /// after 200 ms in any case.
   void cork();
   void uncork();
   /// Cuts the connection; the library finds it broken at its next call.
@@ -67,8 +65,6 @@ class SocketReadiness {
   std::shared_ptr<Shared> shared_;
   int socket_ = -1;
   int corked_ = 0;
-  int requests_ = 0;  // since the last uncork()
-  int alone_ = 0;     // how many times in a row there was one request alone
   dev_t device_ = 0;
   ino_t inode_ = 0;
 };
