@@ -169,9 +169,10 @@ std::vector<Violation> check_losses(const Evidence& evidence) {
     // If the reply to the delete was lost with the link, it is unknown whose delete it was.
     const bool is_unknown = node->end == Node::End::by_another && hold.left_at != 0 &&
                             evidence.lost_link(process, {hold.left_at, hold.released_at});
-    // The release of a kept lock asks no server.
+    // The release of a kept lock asks no server: what others have done to the node, or to its session, it hears later.
+    const bool by_others = node->end == Node::End::by_another || evidence.ended_sessions.contains(node->session);
     const bool is_unheard =
-        is_kept(node->directory) && !evidence.is_too_long(process, {node->removed_at, hold.released_at});
+        is_kept(node->directory) && by_others && !evidence.is_too_long(process, {node->removed_at, hold.released_at});
     if (hold.released_with == "ok" && !gave_back_before && !is_unknown && !is_unheard)
       found.push_back({"a release of what was lost has succeeded", {token}, process, hold.granted.operation});
     if (hold.listens_at == 0 || hold.listens_at > node->removed_at || gave_back_before) continue;
@@ -189,8 +190,35 @@ std::vector<Violation> check_losses(const Evidence& evidence) {
   return found;
 }
 
-std::vector<Violation> check_order(const Evidence& evidence) {
+namespace {
+
+/// Without asking the servers a client may grant a kept lock to itself only until it can know that another one waits.
+std::vector<Violation> find_greedy_keepers(const Evidence& evidence) {
+  std::map<std::int64_t, std::int64_t> wanted;  // by nodes: since when a node of another client stands behind it
+  for (const auto& [token, node] : evidence.history.nodes())
+    for (const std::int64_t ahead : node.behind)
+      if (const Node* kept = evidence.history.find(ahead);
+          kept && is_kept_silent(kept->directory) && kept->session != node.session)
+        wanted.emplace(ahead, node.created_at);  // nodes come in the order of their creation
   std::vector<Violation> found;
+  for (const Record& each : evidence.users) {
+    if (each.event != Event::granted) continue;
+    const auto since = wanted.find(each.token);
+    if (since != wanted.end() && since->second < each.at &&
+        evidence.is_too_long(each.process, {since->second, each.at}))
+      found.push_back({"a client has granted itself a kept lock again though another one waited",
+                       {each.token},
+                       each.process,
+                       each.operation,
+                       each.at});
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<Violation> check_order(const Evidence& evidence) {
+  std::vector<Violation> found = find_greedy_keepers(evidence);
   std::map<std::pair<std::string, std::int64_t>, std::vector<const Node*>> served;
   for (const Mark& mark : evidence.history.marks()) {
     const Node* node = evidence.history.find(mark.token);

@@ -106,7 +106,7 @@ class FollowingCheck {
       if (each.reason == "live" || each.reason == "stale") without_link_at = each.reason == "live" ? each.number : 0;
       if (without_link_at == 0 || !is_node_event(each)) continue;
       const auto at = time_of(each);
-      const bool is_early = at && *at < without_link_at - evidence_.bounds.commit.count();
+      const bool is_early = at && *at < evidence_.visible_at(without_link_at, each.process);
       const bool is_excused = at && std::ranges::any_of(troubles_, [&](const Interval& trouble) {
                                 return trouble.begin <= each.at && *at <= trouble.end;
                               });

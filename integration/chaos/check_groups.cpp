@@ -54,10 +54,10 @@ Members parse_members(const std::string& word) {
 }
 
 /// A link to a server that does not know what the others know proves nothing.
-std::int64_t not_before(const Record& shown, const std::vector<Interval>& troubles) {
+std::int64_t not_before(const Evidence& evidence, const Record& shown, const std::vector<Interval>& troubles) {
   const bool is_excused = std::ranges::any_of(
       troubles, [&](const Interval& trouble) { return trouble.begin <= shown.at && shown.number <= trouble.end; });
-  return is_excused ? 0 : shown.number;
+  return is_excused || shown.number == 0 ? 0 : evidence.visible_at(shown.number, shown.process);
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ std::vector<Violation> find_misshown_groups(const Evidence& evidence) {
     std::vector<Moment<Members>> shown;
     for (const Record& record : each.records)
       if (record.event == Event::shows)
-        shown.push_back({record.at, parse_members(record.reason), not_before(record, troubles)});
+        shown.push_back({record.at, parse_members(record.reason), not_before(evidence, record, troubles)});
     const Interval unknown{each.when.begin, shown.empty() ? each.when.end : shown.front().at};
     if (evidence.is_too_long(each.process, unknown)) add("nothing was shown for too long", unknown.end);
     if (const auto wrong = find_misshown(evidence, each.process, truth, shown, each.when.end))

@@ -43,7 +43,8 @@ void Evidence::index() {
     switch (each.event) {
       case Event::granted: {
         const auto [again, is_first] = holds.emplace(node_of(each), Hold{.granted = each});
-        if (!is_first) again->second = Hold{.granted = again->second.granted};
+        if (!is_first && is_kept_silent(each.lock)) again->second = Hold{.granted = again->second.granted};
+        if (!is_first && !is_kept_silent(each.lock)) again->second.granted = each;
         break;
       }
       case Event::listens:
@@ -205,6 +206,11 @@ std::int64_t Evidence::after_stops(int process, std::int64_t from, std::int64_t 
       if (each.begin <= limit && each.end >= from && each.end != INT64_MAX)
         limit = std::max(limit, each.end + tolerance);
   return limit;
+}
+
+std::int64_t Evidence::visible_at(std::int64_t time, int process) const {
+  const bool quiet = is_quiet({time - bounds.session_timeout.count(), time}, process);
+  return time - (quiet ? bounds.clocks : bounds.commit).count();
 }
 
 bool Evidence::is_quiet(Interval when, int process) const {

@@ -26,7 +26,8 @@ struct Bounds {
   std::chrono::microseconds handoff{1'000'000};            ///< to a running waiter, while nothing is wrong
   std::chrono::microseconds troubled_handoff{15'000'000};  ///< T, two ticks, an election, and five seconds
   std::chrono::microseconds clocks{10'000};                ///< two processes read the one clock of the machine
-  /// From the time of a transaction, at which the leader has begun it, until a majority has it and clients may see it.
+  /// From the time of a transaction, at which the leader has begun it, until a majority has it and clients may see it,
+  /// in troubled times.
   std::chrono::microseconds commit{200'000};
   double granted = 0.1;                           ///< of the acquires of a kind with a limit, at the least
   double of_the_mean = 0.2;                       ///< each kind's grants, to the mean of all kinds
@@ -35,8 +36,8 @@ struct Bounds {
   double requests_an_acquisition = 15;            // seven are usual
 };
 
-/// An acquire that was granted: a node, and what its user did. Where a client keeps a lock silently, one node is granted
-/// again and again: its first grant, and what its last user did.
+/// An acquire that was granted: a node, and what its user did. Where a client keeps a lock silently, one node is
+/// granted again and again: its first grant, and what its last user did.
 struct Hold {
   Record granted{};
   std::int64_t listens_at = 0;    ///< 0: never; the same for the next ones
@@ -106,6 +107,8 @@ struct Evidence {
   /// `limit`; or, if the process was stopped between `from` and then, that much time after it went on.
   [[nodiscard]] std::int64_t after_stops(int process, std::int64_t from, std::int64_t limit,
                                          std::int64_t tolerance) const;
+  /// The time of the last transactions that any client must be able to see at that time.
+  [[nodiscard]] std::int64_t visible_at(std::int64_t time, int process) const;
   /// Whether nothing was wrong with that process, nor with what all processes need.
   [[nodiscard]] bool is_quiet(Interval when, int process) const;
   /// For how long nothing was wrong at all.

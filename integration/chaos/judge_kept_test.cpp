@@ -98,6 +98,18 @@ TEST_CASE("I3: a client is let in although a kept node is there, or was confirme
   }
 }
 
+TEST_CASE("I5: a client grants itself a kept lock again and again while another one waits") {
+  const auto granted_at = [](double at) {
+    Story story{"silent0"};
+    story.create(10, one, a).create(12, two, b).remove(19, one, a).remove(20, two, b);
+    turn(story, 10.2, 11, 1, 10);
+    turn(story, at, at + 0.5, 2, 10);
+    return check_order(story.tell()).size();
+  };
+  CHECK(granted_at(12.5) == 0);
+  CHECK(granted_at(14) == 1);
+}
+
 TEST_CASE("I8: a kept node stays for too long, though nobody uses it, or though another client waits") {
   const auto stays = [](std::int64_t until, bool is_wanted) {
     Story story{"silent0"};
@@ -136,4 +148,9 @@ TEST_CASE("the release of a kept lock asks no server: a node that is gone is mis
   };
   CHECK(released_at(11.5) == 0);
   CHECK(released_at(30) == 1);
+
+  Story story{"confirmed0"};  // the servers end a session only when the client knows that it is over
+  story.create(10, one, a).close(11, one);
+  turn(story, 10.2, 11.5, 1, 10);
+  CHECK(check_losses(story.tell()).size() == 1);
 }

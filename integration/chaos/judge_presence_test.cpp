@@ -163,8 +163,13 @@ TEST_CASE("I18: a group that is live has what happened before there was a link")
   SECTION("all of it") {
     live(10.05, 9.9, "");
     live(12.2, 12.1, "slot-1:10,slot-2:12");
-    live(15.1, 14.9, "slot-1:10,slot-2:12");    // until then the member was there
-    live(15.15, 15.15, "slot-1:10,slot-2:12");  // its end has begun, and need not be committed
+    live(15.1, 14.9, "slot-1:10,slot-2:12");  // until then the member was there
+    live(15.5, 15.3, "slot-1:10");
+    CHECK(count(story) == 0);
+  }
+  SECTION("not what a leader has begun, while servers start") {
+    story.fault(14, "majority_killed", 1, Event::fault).fault(14.5, "majority_killed", 1, Event::healed);
+    live(15.1, 15.15, "slot-1:10,slot-2:12");
     live(15.5, 15.3, "slot-1:10");
     CHECK(count(story) == 0);
   }

@@ -21,8 +21,8 @@ const std::vector<std::string>& kinds_of_lines() {
 
 void Nemesis::operate(Dice& dice) {
   try {
-    remove_left_children();
     below(dice, 3) > 0 ? delete_some_node(dice) : add_foreign_child(dice);
+    remove_left_children();
   } catch (const std::exception&) {  // no server, or not in time: an operator can do nothing now
   }
 }

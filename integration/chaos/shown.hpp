@@ -56,7 +56,7 @@ std::optional<Misshown> find_misshown(const Evidence& evidence, int process, con
     const auto is_it = [&, latest = each->at + evidence.bounds.clocks.count()](const Moment<State>& moment) {
       return moment.at <= latest && moment.state == each->state;
     };
-    const auto was_over = [&, earliest = each->not_before - evidence.bounds.commit.count()](auto moment) {
+    const auto was_over = [&, earliest = each->not_before](auto moment) {
       return std::next(moment) != truth.end() && std::next(moment)->at < earliest;
     };
     const auto first = std::find_if(from, truth.end(), is_it);

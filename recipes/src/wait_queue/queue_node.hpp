@@ -51,8 +51,8 @@ class QueueNode {
   /// Gets the node into the queue, and finds its place: by its number, or by a list of the queue in the same flight.
   /// Creates the directory if it is missing, and finds the node again if a reply was lost.
   ///
-  /// The list may be old if the server is behind others, but is never older than the node, since the reply to its create
-  /// is there: the list has all nodes ahead, and perhaps some that are gone by now.
+  /// The list may be old if the server is behind others, but is never older than the node, since the reply to its
+  /// create is there: the list has all nodes ahead, and perhaps some that are gone by now.
   [[nodiscard]] Awaitable<Result<Enqueued>> enqueue(LockNaming naming, EnqueueBy how);
 
   // ---- its steps

@@ -261,7 +261,7 @@ Awaitable<error_code> HeldLock::write(std::shared_ptr<HeldLock> self, std::uint3
 }
 
 void HeldLock::on_data(const DataResult& node) {
-  if (node.data != revocation_request) return;
+  if (node.data != revocation_request || count() == 0) return;  // then the version may be that of a later grant
   if (guarded_version_ != any_version) guarded_version_ = node.stat.version;
   if (revoked_.exchange(true)) return;
   tell(*lock_, event(LockPhase::revocation_requested));

@@ -92,8 +92,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   void lose();
   /// The version of the node's data that guards are to check.
   [[nodiscard]] std::int32_t guarded_version() const noexcept { return guarded_version_; }
-  /// Takes note of the node's data, which was read. A request to revoke is a later version of the data, and no later
-  /// grant.
+  /// Takes note of the node's data, which was read.
   void on_data(const DataResult& node);
   /// Wakes the waiting operations: something has changed. Changes are noted before, and operations open their events
   /// before they look, so none is missed.

@@ -8,6 +8,8 @@
 #include <zklock/recipes/locks/lock_settings.hpp>
 #include <zklock/recipes/locks/owner.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -20,11 +22,14 @@ class KeptLockNode;
 
 /// How a lock object keeps its lock; off by default.
 struct KeepSettings {
+  static constexpr std::chrono::milliseconds longest = std::chrono::hours{24};  // so that sums of times do not overflow
+
   Clock::duration keep{0};
   Keeping keeping = Keeping::confirmed;
 
   KeepSettings() = default;
-  explicit KeepSettings(const LockSettings& settings) noexcept : keep{settings.keep}, keeping{settings.keeping} {}
+  explicit KeepSettings(const LockSettings& settings) noexcept
+      : keep{std::min(settings.keep, longest)}, keeping{settings.keeping} {}
   [[nodiscard]] bool is_on() const noexcept { return keep > keep.zero(); }
 };
 
@@ -67,7 +72,7 @@ class KeptLock {
   };
 
   /// The kept node by which an acquire is let in. It is given back unless it is used: the acquire may be cancelled
-  /// wherever it waits, and before a coroutine that it has called begins.
+  /// wherever it waits, and before a coroutine that it has called begins. To be destroyed without the KeptLock's mutex.
   class Taken {
    public:
     Taken() noexcept = default;

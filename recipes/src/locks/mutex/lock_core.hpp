@@ -50,8 +50,8 @@ class LockCore : public LockTarget {
 
   /// The share of the path's use that an acquire takes first, and keeps until its node's delete is sent. Gives
   /// LockError::mixed_lock_kinds while the client waits for a lock of the other kind there, or holds one. Null under
-  /// Kazoo's names, under which mutexes and writers do exclude each other. If the client keeps a node there that is of no
-  /// use for the acquire, it gives that up first. The client's executor.
+  /// Kazoo's names, under which mutexes and writers do exclude each other. If the client keeps a node there that is of
+  /// no use for the acquire, it gives that up first. The client's executor.
   [[nodiscard]] Result<PathShare> use_as(LockKind kind, const KeepSettings& how);
   /// The client's own nodes in the wait queue. The client's executor.
   [[nodiscard]] const std::shared_ptr<LocalQueue>& local_queue() const noexcept { return local_queue_; }

@@ -1,5 +1,7 @@
 #include "registry_core.hpp"
 
+#include "kept_lock.hpp"
+
 #include <zklock/path.hpp>
 #include <zklock/recipes/locks/lock_path.hpp>
 #include <zklock/recipes/locks/rendezvous.hpp>
@@ -33,7 +35,7 @@ std::string RegistryCore::path_of(std::string_view name) const {
 
 InterProcessReadWriteLock RegistryCore::lock_of(std::string_view name) const {
   const std::string path = path_of(name);
-  if (settings_.keep > settings_.keep.zero()) recent_.use({client_, path, settings_}, settings_.keep);
+  if (const KeepSettings keep{settings_}; keep.is_on()) recent_.use({client_, path, settings_}, keep.keep);
   return {client_, path, settings_};
 }
 
@@ -49,7 +51,7 @@ void RecentLocks::use(InterProcessReadWriteLock lock, Clock::duration time) {
     all_.push_front({std::move(lock), now + time});
     places_.emplace(all_.front().lock.path(), all_.begin());
   }
-  while (all_.size() > max_number || all_.back().until <= now) {
+  while (!all_.empty() && (all_.size() > max_number || all_.back().until <= now)) {
     places_.erase(all_.back().lock.path());
     forgotten.splice(forgotten.begin(), all_, std::prev(all_.end()));
   }
