@@ -37,7 +37,8 @@ Awaitable<Result<Wakeup>> wait_for(Session session, std::string predecessor) {
   co_return event.type == WatchEventType::node_deleted ? Wakeup::confirmed : Wakeup::hint;
 }
 
-/// Waits until a local waiter has left the queue, or its node was deleted by others.
+/// Waits until a local waiter has left the queue, or its node was deleted by others. handoff.hpp has the steps by which
+/// its release wakes this one.
 Awaitable<error_code> wait_for_local(std::shared_ptr<LocalWaiter> ahead, Session session,
                                      std::weak_ptr<LocalWaiter> own) {
   const auto wake_up = LocalWaiter::add_waiter(ahead, session, std::move(own));
