@@ -43,8 +43,11 @@ void Evidence::index() {
     switch (each.event) {
       case Event::granted: {
         const auto [again, is_first] = holds.emplace(node_of(each), Hold{.granted = each});
-        if (!is_first && is_kept_silent(each.lock)) again->second = Hold{.granted = again->second.granted};
-        if (!is_first && !is_kept_silent(each.lock)) again->second.granted = each;
+        if (is_first) break;
+        if (is_kept_silent(each.lock))
+          again->second = Hold{.granted = again->second.granted};
+        else
+          again->second.granted = each;
         break;
       }
       case Event::listens:

@@ -68,8 +68,8 @@ TEST_CASE("a cancellation that comes when its wait for a watch is over, or was r
   const auto wait = [&](asio::cancellation_signal& signal) {
     auto ended = std::make_shared<std::optional<error_code>>();
     watch.async_wait(asio::bind_cancellation_slot(
-        signal.slot(), asio::bind_executor(simulation.executor(),
-                                           [ended](error_code error, const WatchEvent&) { *ended = error; })));
+        signal.slot(),
+        asio::bind_executor(simulation.executor(), [ended](error_code error, const WatchEvent&) { *ended = error; })));
     run(0s);
     return ended;
   };

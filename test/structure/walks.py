@@ -9,7 +9,8 @@ Usage: walks.py SOURCE_DIR    exit status 1, and a line for each thing that is w
 import pathlib
 import re
 import sys
-import tempfile
+
+from self_test import expect_found
 
 MAX_FILES = 10
 MAX_RETURNS = 4
@@ -63,7 +64,8 @@ def check(root):
 
 def self_test():
     table = "| `a.cpp` | `f` |\n| `b.cpp` | `g`, then `h` |\n| `c.cpp` | x |\n| `a.cpp` | `f`: again |\n"
-    steps = "//   A::f, g     does this        a.cpp\n//   h_*   and that   b.cpp\n//   f ...   the rest  a.cpp\n#pragma once\n"
+    steps = ("//   A::f, g     does this        a.cpp\n//   h_*   and that   b.cpp\n//   f ...   the rest  a.cpp\n"
+             "#pragma once\n")
     good = {
         "docs/contributing.md": f"# x\n\n{TITLE}\n| file | what |\n|---|---|\n{table}\n## y\n| `z.cpp` | no row |\n",
         "recipes/a.cpp": "void f(); void g();",
@@ -74,10 +76,11 @@ def self_test():
         "recipes/src/wait_queue/handoff.hpp": steps,
     }
     page = good["docs/contributing.md"]
+    more = "".join(f"| `a{i}.cpp` | x |\n" for i in range(8))
     bad = {
         "a file that is gone": {"docs/contributing.md": page.replace("`b.cpp`", "`d.cpp`")},
         "a function that is gone": {"recipes/b.cpp": "void g();"},
-        "many files": {"docs/contributing.md": page.replace(table, table + "".join(f"| `a{i}.cpp` | x |\n" for i in range(8))),
+        "many files": {"docs/contributing.md": page.replace(table, table + more),
                        **{f"recipes/a{i}.cpp": "" for i in range(8)}},
         "many returns": {"docs/contributing.md": page.replace(table, table + "| `b.cpp` | x |\n| `a.cpp` | x |\n" * 2)},
         "no table": {"docs/contributing.md": "# x\n"},
@@ -86,16 +89,7 @@ def self_test():
         "steps of a name that is gone": {"recipes/src/b.cpp": "void i();"},
         "no steps": {"recipes/src/wait_queue/handoff.hpp": "#pragma once\n"},
     }
-    with tempfile.TemporaryDirectory() as directory:
-        for title, files in [("nothing wrong", {}), *bad.items()]:
-            root = pathlib.Path(directory) / title.replace(" ", "_")
-            for name, content in {**good, **files}.items():
-                (root / name).parent.mkdir(parents=True, exist_ok=True)
-                (root / name).write_text(content)
-            found = check(root)
-            if bool(found) == (title == "nothing wrong"):
-                sys.exit(f"{title}: {found or 'not found'}")
-            print(f"{title}: {found[0] if found else 'nothing found'}")
+    expect_found(check, good, bad)
 
 
 def main():

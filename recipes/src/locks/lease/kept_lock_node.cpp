@@ -209,7 +209,7 @@ void KeptLockNode::on_children(error_code error, const std::vector<std::string>&
 
 void KeptLockNode::on_data(error_code error, const DataResult& node) {
   const bool is_revoked = !error && node.data == revocation_request;
-  if (const auto held_lock = holder(); held_lock && is_revoked && held_lock->count() > 0) held_lock->on_data(node);
+  if (const auto held_lock = holder(); held_lock && is_revoked) held_lock->on_data(node);
   if (error || is_revoked) ask();
 }
 
