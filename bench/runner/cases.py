@@ -52,6 +52,11 @@ def contended(waiters, rounds, length_ms, stores=()):
                 specs, rounds, length_ms, ramp_ms=250 if waiters < 512 else 800)
 
 
+def crowd_of_keepers(waiters, rounds, length_ms):
+    return Case(f"contended-{waiters}", "fast", f"One lock, {waiters} waiters in one process", {"waiters": waiters},
+                plain("zklock", *KEPT), rounds, length_ms, ramp_ms=250)
+
+
 def over_processes(waiters, rounds, length_ms):
     """A process for each waiter; for Curator a session for each, in one JVM, which is its faster arrangement."""
     return Case(f"processes-{waiters}", "fast", f"One lock, {waiters} waiters in as many processes or sessions", {},
@@ -211,15 +216,16 @@ def quick():
 def whole():
     return [uncontended("fast", ONE_LOCK, 13, 300, STORES),
             *(contended(waiters, 5, 500, STORES if waiters in (8, 32) else ()) for waiters in (2, 8, 32, 128)),
+            crowd_of_keepers(64, 5, 500),
             contended(512, 3, 1500),
             *(over_processes(waiters, 5, 500) for waiters in (2, 8, 32)),
-            *(independent(locks, sessions, 5, 500) for locks in (64, 256) for sessions in (1, 8)),
+            *(independent(locks, sessions, 11 if sessions > 1 else 5, 500) for locks in (64, 256) for sessions in (1, 8)),
             turns("alternating", 1, "One lock, two clients in turn", 9, 300),
             turns("affinity", 99, "One lock, 99 of 100 times the same client", 9, 500),
             read_mostly(4, 5, 3000),
             failed_tries(9, 300),
             metered(41, 500),
-            *(read_write(readers, 5, 600) for readers in (8, 64)),
+            *(read_write(readers, 11, 600) for readers in (8, 64)),
             re_entry(5, 200),
             observers(101, 200),
             leaders(8, 8, 5, 9, 500),

@@ -36,7 +36,8 @@ def results(case_name, rounds):
     if best := best_curator(rounds):
         peers["curator-best"] = best
     for ours in (name for name in rounds if name.startswith("zklock")):
-        for peer, parts in peers.items():
+        unkept = {name: rounds[name] for name in ("zklock", "zklock-lease") if "-kept" in ours and name in rounds}
+        for peer, parts in {**peers, **unkept}.items():
             for metric in dict.fromkeys(metric for part in parts for metric in part):
                 ratios = [mine[metric] / theirs[metric] for mine, theirs in zip(rounds[ours], parts)
                           if metric in mine and theirs.get(metric, 0) > NOTHING]
@@ -57,9 +58,10 @@ def columns_of(entries):
 
 
 def is_telling(ours, peer):
-    """Whether the table has the ratio: of all to Curator and to their raw equivalents, of "zklock" to all peers, and of
-    what is heard to what is not."""
-    return ours == "zklock" or peer == "unobserved" or peer.startswith("curator") or peer == ours.replace("zklock", "raw")
+    """Whether the table has the ratio: of all to Curator and to their raw equivalents, of "zklock" to all peers, of what
+    is kept to what is not, and of what is heard to what is not."""
+    return (ours == "zklock" or peer.startswith(("curator", "zklock", "unobserved"))
+            or peer == ours.replace("zklock", "raw"))
 
 
 def table(title, entries):
