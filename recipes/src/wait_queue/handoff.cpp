@@ -26,30 +26,16 @@ void tell(const Successors& successors, const Results& results) {
 
 }  // namespace
 
-void hand_off_in_background(Session session, std::shared_ptr<LocalWaiter> leaving, Successors successors,
-                            std::function<void(error_code)> removed) {
+void hand_off(Session session, std::shared_ptr<LocalWaiter> leaving, Successors successors,
+              std::function<void(error_code)> removed) {
   Transaction transaction = handoff_of(leaving->path(), successors);
   auto tried = [session, leaving = std::move(leaving), successors = std::move(successors),
                 removed = std::move(removed)](error_code error, const Results& results) {
     tell(successors, results);
-    // If this transaction may have deleted the node, a further try that finds no node proves nothing.
-    const bool was_not_applied = error && outcome_of(error) == Outcome::not_applied;
-    if (!was_not_applied) removed(error);
-    if (error) remove_in_background(session, leaving->path(), was_not_applied ? removed : nullptr);
+    if (!error) return removed(error);
+    remove_in_background(session, leaving->path(), removed, outcome_of(error));
   };
   session.async_commit(std::move(transaction), asio::bind_executor(session.get_executor(), std::move(tried)));
-}
-
-Awaitable<error_code> hand_off_guaranteed(Session session, std::shared_ptr<LocalWaiter> leaving,
-                                          Successors successors) {
-  Transaction transaction = handoff_of(leaving->path(), successors);
-  co_await wait_for_link(session);
-  auto [error, results] = co_await session.async_commit(std::move(transaction), use_tuple);
-  tell(successors, results);
-  if (!error) co_return error_code{};
-  const error_code removed = co_await remove_guaranteed(session, leaving->path());
-  const bool was_us = removed == Error::no_node && outcome_of(error) == Outcome::ambiguous;
-  co_return was_us ? error_code{} : removed;
 }
 
 }  // namespace zklock

@@ -2,7 +2,7 @@
 // waiter's node. Step by step:
 //
 //   NodePlace::depart            takes the local waiters behind it, and dequeues the node   node_place.cpp
-//   hand_off_*                   one request: check their nodes, delete this one            handoff.cpp
+//   hand_off                     one request: check their nodes, delete this one            handoff.cpp
 //   LocalWaiter::dequeue         wakes them, in the next iteration: after that request      local_waiter.cpp
 //   wait_turn                    decides whether the lock is theirs, without a reply        wait_in_queue.cpp
 //   HeldLock::ask_handoff        their leases wait for what the reply tells                 held_lock.cpp
@@ -24,16 +24,11 @@ namespace zklock {
 using Successors = std::vector<std::shared_ptr<LocalWaiter>>;
 
 /// Deletes the node of `leaving` in one request, if the nodes of its successors exist; each successor is told whether
-/// its own node does. If that fails, the node is deleted all the same. `removed` is told once what the delete has
-/// found.
+/// its own node does. If that fails, the node is deleted all the same. `removed` is told as by remove_in_background().
 ///
 /// If an operator has deleted a successor's node, the successor knows it before the delete lets another client in, as
 /// long as the link is up. If there are several such successors, the first one knows it then, the others soon after.
-void hand_off_in_background(Session session, std::shared_ptr<LocalWaiter> leaving, Successors successors,
-                            std::function<void(error_code)> removed);
-
-/// The same, but gives the caller the server's reply to the delete: the result of remove_guaranteed.
-[[nodiscard]] Awaitable<error_code> hand_off_guaranteed(Session session, std::shared_ptr<LocalWaiter> leaving,
-                                                        Successors successors);
+void hand_off(Session session, std::shared_ptr<LocalWaiter> leaving, Successors successors,
+              std::function<void(error_code)> removed);
 
 }  // namespace zklock

@@ -123,28 +123,30 @@ Awaitable<error_code> create_containers(Session session, std::string path) {
 
 namespace {
 
-Awaitable<error_code> remove_in_the_end(Session session, std::string path, detail::CleanupTrace& trace) {
-  if (session.state() != SessionState::connected) trace.begin(session, path);
+/// `before`: what may have become of an earlier try.
+Awaitable<error_code> remove_in_the_end(Session session, std::string path, Outcome before) {
+  detail::CleanupTrace trace;
+  if (before == Outcome::ambiguous || session.state() != SessionState::connected) trace.begin(session, path);
   co_await wait_for_link(session);
-  for (bool tried = false;; tried = true) {
+  for (;;) {
     auto [error] = co_await session.async_remove(path, use_tuple);
-    if (!error) co_return error_code{};
-    if (error == Error::no_node) co_return tried ? error_code{} : error;
+    const bool is_gone = !error || error == Error::no_node;
     if (is_retryable(error)) {
+      if (outcome_of(error) == Outcome::ambiguous) before = Outcome::ambiguous;
       trace.begin(session, path);
       error = co_await pause_before_retry(session);
+      if (!error) continue;
     }
-    if (error) co_return error;
+    trace.end(is_gone ? error_code{} : error);
+    if (is_gone && before == Outcome::ambiguous) error = {};
+    co_return error;
   }
 }
 
 }  // namespace
 
 Awaitable<error_code> remove_guaranteed(Session session, std::string path) {
-  detail::CleanupTrace trace;
-  const error_code outcome = co_await remove_in_the_end(session, path, trace);
-  trace.end(outcome == Error::no_node ? error_code{} : outcome);
-  co_return outcome;
+  return remove_in_the_end(std::move(session), std::move(path), Outcome::not_applied);
 }
 
 Awaitable<Result<std::vector<CreateResult>>> find_nodes(Session session, ProtectedPath path) {
@@ -189,21 +191,23 @@ Awaitable<error_code> find_and_remove(Session session, ProtectedPath path) {
 
 namespace {
 
-Awaitable<void> remove_quietly(Session session, std::string path, detail::CleanupTrace trace) {
-  const error_code outcome = co_await remove_in_the_end(std::move(session), std::move(path), trace);
-  trace.end(outcome == Error::no_node ? error_code{} : outcome);
+Awaitable<void> remove_and_tell(Session session, std::string path, std::function<void(error_code)> told,
+                                Outcome before) {
+  const error_code outcome = co_await remove_in_the_end(std::move(session), std::move(path), before);
+  if (told) told(outcome);
 }
 
 }  // namespace
 
 /// Makes the first try without a coroutine, since a coroutine would start later.
-void remove_in_background(Session session, std::string path, std::function<void(error_code)> told) {
-  auto tried = [session, path, told = std::move(told)](error_code error) {
+void remove_in_background(Session session, std::string path, std::function<void(error_code)> told, Outcome before) {
+  auto tried = [session, path, told = std::move(told), before](error_code error) {
+    if (is_retryable(error)) {
+      const Outcome outcome = before == Outcome::ambiguous ? before : outcome_of(error);
+      return spawn_detached(session.get_executor(), remove_and_tell(session, path, told, outcome));
+    }
+    if (error == Error::no_node && before == Outcome::ambiguous) error = {};
     if (told) told(error);
-    if (!is_retryable(error)) return;
-    detail::CleanupTrace trace;
-    trace.begin(session, path);
-    spawn_detached(session.get_executor(), remove_quietly(session, path, std::move(trace)));
   };
   session.async_remove(path, asio::bind_executor(session.get_executor(), std::move(tried)));
 }

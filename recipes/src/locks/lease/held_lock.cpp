@@ -108,27 +108,17 @@ Awaitable<void> HeldLock::ask_server_again(std::weak_ptr<HeldLock> weak, Session
 
 // ---- the end
 
-void HeldLock::remove() {
-  if (kept_) return kept_->take_back(shared_from_this());
-  asio::dispatch(session().get_executor(), [self = shared_from_this()] {
+void HeldLock::remove(std::function<void(error_code)> removed) {
+  auto conclude = [self = shared_from_this(), removed = std::move(removed)](error_code outcome) {
+    if (outcome == Error::no_node && !self->lost_.exchange(true)) self->node_deleted_ = true;
+    self->conclude();
+    if (removed) removed(outcome);
+  };
+  if (kept_) return kept_->remove(std::move(conclude));
+  asio::dispatch(session().get_executor(), [self = shared_from_this(), conclude = std::move(conclude)]() mutable {
     const KeptLock::Front front = std::move(self->front_);
-    self->place_.remove([self](error_code outcome) { self->on_removed(outcome); });
+    self->place_.remove(std::move(conclude));
   });
-}
-
-Awaitable<error_code> HeldLock::remove_guaranteed(std::shared_ptr<HeldLock> self) {
-  if (self->kept_) co_return co_await KeptLockNode::take_back_guaranteed(self->kept_, self);
-  auto removing = self->place_.remove_guaranteed();
-  self->front_ = {};
-  const error_code outcome = co_await std::move(removing);
-  self->on_removed(outcome);
-  co_return outcome;
-}
-
-void HeldLock::on_removed(error_code outcome) {
-  if (outcome == Error::no_node && !lost_.exchange(true)) node_deleted_ = true;
-  place_.on_removed();
-  conclude();
 }
 
 // ---- the log
@@ -210,7 +200,9 @@ bool HeldLock::leave() {
   }
   renewal_.reset();
   lock_->on_end_of(owner_, kind_);
-  return true;
+  if (!kept_ || kept_->take_back(*this)) return true;
+  conclude();
+  return false;
 }
 
 /// The node's data follows the count: one write at a time, and the newest value wins.

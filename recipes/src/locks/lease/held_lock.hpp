@@ -19,6 +19,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,13 +65,11 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   [[nodiscard]] std::uint32_t count() const noexcept { return count_.value(); }
   /// Enters once more; `by` is an attempt that waited for it, or null.
   [[nodiscard]] Entered enter(LockAttempt* by = nullptr);
-  /// Leaves once. True: that was the last time, and the node is to be deleted, by remove() or remove_guaranteed(), which
-  /// leave that to its client if it may keep the node.
+  /// Leaves once. True: that was the last time, the client does not keep the node, and remove() is to be called.
   [[nodiscard]] bool leave();
-  /// Deletes the node in the background.
-  void remove();
-  /// Deletes the node, and gives the server's reply. A local successor does not wait for the reply.
-  [[nodiscard]] static Awaitable<error_code> remove_guaranteed(std::shared_ptr<HeldLock> self);
+  /// Deletes the node, and hands the lock off to local waiters, which do not wait for the reply. `removed` is told once
+  /// what came of the delete, as by remove_in_background(), on the session's executor, and not within this call.
+  void remove(std::function<void(error_code)> removed = nullptr);
   /// Keeps the share of the path's use until the delete is sent.
   void keep(PathShare share) noexcept { place_.keep(std::move(share)); }
   /// The client's acquires that wait without nodes wait for this lock's end.
@@ -105,7 +104,6 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   void on_lapse() override;
   void on_link(SessionState state) override;
   void on_node_deleted() override { lose(); }
-  void on_removed(error_code outcome);
   /// Logs once that the grant has ended, as lost or as released.
   void conclude() noexcept;
   [[nodiscard]] std::string_view cause_of_loss() const noexcept;

@@ -83,35 +83,16 @@ bool KeptLockNode::may_keep(const HeldLock& held_lock) const noexcept {
   return !held_lock.is_lost() && !held_lock.is_revoked() && is_on_its_connection();
 }
 
-void KeptLockNode::take_back(const std::shared_ptr<HeldLock>& held_lock) {
-  if (kept_lock_.release(*this, may_keep(*held_lock)))
-    return remove([held_lock](error_code outcome) { held_lock->on_removed(outcome); });
-  held_lock->conclude();
-}
-
-Awaitable<error_code> KeptLockNode::take_back_guaranteed(std::shared_ptr<KeptLockNode> self,
-                                                         std::shared_ptr<HeldLock> held_lock) {
-  if (!self->kept_lock_.release(*self, self->may_keep(*held_lock))) {
-    held_lock->conclude();
-    co_return error_code{};
-  }
-  self->stop();
-  auto removing = self->place_.remove_guaranteed();
-  const error_code outcome = co_await std::move(removing);
-  self->watch_ = Watch{};
-  self->place_.on_removed();
-  held_lock->on_removed(outcome);
-  co_return outcome;
-}
+bool KeptLockNode::take_back(const HeldLock& held_lock) { return kept_lock_.release(*this, may_keep(held_lock)); }
 
 void KeptLockNode::take_back_unused(bool may_keep) {
-  if (kept_lock_.release(*this, may_keep && is_on_its_connection())) remove(nullptr);
+  if (kept_lock_.release(*this, may_keep && is_on_its_connection())) remove();
 }
 
 // ---- its end
 
 void KeptLockNode::ask() {
-  if (kept_lock_.ask(*this)) remove(nullptr);
+  if (kept_lock_.ask(*this)) remove();
 }
 
 /// The delete fires the watch, which is given up only then: to remove it would cost a request.
@@ -120,7 +101,6 @@ void KeptLockNode::remove(std::function<void(error_code)> removed) {
     self->stop();
     self->place_.remove([self, removed](error_code outcome) {
       self->watch_ = Watch{};
-      self->place_.on_removed();
       if (removed) removed(outcome);
     });
   });

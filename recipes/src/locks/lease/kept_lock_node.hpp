@@ -77,13 +77,12 @@ class KeptLockNode : public std::enable_shared_from_this<KeptLockNode>, public L
   [[nodiscard]] bool is_fresh() const noexcept;
   /// That lease has it now.
   void hold(const std::shared_ptr<HeldLock>& held_lock);
-  /// The lease has ended: the node is kept, or given to the next acquire, or deleted in the background.
-  void take_back(const std::shared_ptr<HeldLock>& held_lock);
-  /// The same; gives the server's reply if the node is deleted.
-  [[nodiscard]] static Awaitable<error_code> take_back_guaranteed(std::shared_ptr<KeptLockNode> self,
-                                                                  std::shared_ptr<HeldLock> held_lock);
-  /// The same, where the acquire that was let in makes no lease.
+  /// The lease has ended: the node is kept, or given to the next acquire. True: neither, and remove() is to be called.
+  [[nodiscard]] bool take_back(const HeldLock& held_lock);
+  /// The same, where the acquire that was let in makes no lease; the node is deleted.
   void take_back_unused(bool may_keep);
+  /// Deletes the node. `removed` is told as by HeldLock::remove().
+  void remove(std::function<void(error_code)> removed = nullptr);
 
   // ---- the session's executor
 
@@ -103,7 +102,6 @@ class KeptLockNode : public std::enable_shared_from_this<KeptLockNode>, public L
   [[nodiscard]] bool is_on_its_connection() const noexcept;
   [[nodiscard]] bool may_keep(const HeldLock& held_lock) const noexcept;
   [[nodiscard]] std::shared_ptr<HeldLock> holder() const;
-  void remove(std::function<void(error_code)> removed);
   void stop();
   void listen();
   void on_event();

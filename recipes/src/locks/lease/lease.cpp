@@ -24,15 +24,10 @@ namespace detail {
 
 namespace {
 
-Awaitable<error_code> release(std::shared_ptr<LeaseShare> share) {
-  const std::shared_ptr<HeldLock> held_lock = share->shared_held_lock();
-  const bool lost = held_lock->is_lost();
-  if (!share->end()) co_return make_error_code(LockError::not_owner);
-  error_code error;
-  if (held_lock->leave()) error = co_await HeldLock::remove_guaranteed(held_lock);
-  if (lost || error == Error::no_node || is_final(held_lock->session().state()))
-    co_return make_error_code(LockError::lock_lost);
-  co_return error;
+/// What a release comes to, after what its delete has come to.
+error_code outcome_of_release(const HeldLock& held_lock, bool was_lost, error_code removed) {
+  const bool is_lost = was_lost || removed == Error::no_node || is_final(held_lock.session().state());
+  return is_lost ? make_error_code(LockError::lock_lost) : removed;
 }
 
 void start_wait(std::shared_ptr<LeaseShare> share, LeaseEvent awaited, Handler<> handler) {
@@ -47,12 +42,20 @@ const Session& home_of(const LeaseShare& share) { return share.held_lock().sessi
 
 /// The delete continues when the callers that wait for it give up.
 void start_release(std::shared_ptr<LeaseShare> share, Deadline deadline, Handler<> handler) {
-  const auto serial = share->held_lock().session().get_executor();
+  const std::shared_ptr<HeldLock> held_lock = share->shared_held_lock();
+  const auto serial = held_lock->session().get_executor();
+  const bool was_lost = held_lock->is_lost();
+  const bool is_first = share->end();
+  if (!is_first || !held_lock->leave()) {
+    const error_code outcome =
+        is_first ? outcome_of_release(*held_lock, was_lost, {}) : make_error_code(LockError::not_owner);
+    return asio::post(serial, [outcome, handler = std::move(handler)]() mutable { std::move(handler)(outcome); });
+  }
   auto waiting = Unattended::of(std::move(handler), serial);
-  asio::post(serial, [serial, deadline, share = std::move(share), waiting = std::move(waiting)]() mutable {
+  asio::dispatch(serial, [serial, deadline, held_lock, was_lost, waiting = std::move(waiting)] {
     waiting->give_up_at(deadline, serial);
-    asio::co_spawn(serial, release(std::move(share)), [waiting](const std::exception_ptr& thrown, error_code outcome) {
-      waiting->complete(thrown ? code_of(thrown) : outcome);
+    held_lock->remove([held_lock, was_lost, waiting](error_code removed) {
+      waiting->complete(outcome_of_release(*held_lock, was_lost, removed));
     });
   });
 }

@@ -16,23 +16,16 @@ void NodePlace::mark_deleted() {
 }
 
 void NodePlace::remove(std::function<void(error_code)> removed) {
+  if (late_node_)
+    removed = [session = session_, local_waiter = local_waiter_, late_node = std::exchange(late_node_, nullptr),
+               removed = std::move(removed)](error_code outcome) {
+      remove_late_node(session, *late_node);
+      if (local_waiter) local_waiter->expect_late_node(session, late_node);
+      removed(outcome);
+    };
   Successors successors = depart();
-  if (!successors.empty())
-    return hand_off_in_background(session_, local_waiter_, std::move(successors), std::move(removed));
+  if (!successors.empty()) return hand_off(session_, local_waiter_, std::move(successors), std::move(removed));
   remove_in_background(session_, node_.path, std::move(removed));
-}
-
-Awaitable<error_code> NodePlace::remove_guaranteed() {
-  Successors successors = depart();
-  return successors.empty() ? zklock::remove_guaranteed(session_, node_.path)
-                            : hand_off_guaranteed(session_, local_waiter_, std::move(successors));
-}
-
-void NodePlace::on_removed() {
-  if (const auto late_node = std::exchange(late_node_, nullptr)) {
-    remove_late_node(session_, *late_node);
-    if (local_waiter_) local_waiter_->expect_late_node(session_, late_node);
-  }
 }
 
 Successors NodePlace::depart() {

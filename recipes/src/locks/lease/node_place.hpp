@@ -33,14 +33,8 @@ class NodePlace {
   /// The node was found to be gone.
   void mark_deleted();
 
-  /// Deletes the node in the background, beginning within this call. `removed` is told once what the first delete has
-  /// found.
+  /// Deletes the node, beginning within this call. `removed` is told as by remove_in_background().
   void remove(std::function<void(error_code)> removed);
-  /// Deletes the node, and gives the server's reply. A local successor does not wait for the reply. `this` must outlive
-  /// the call.
-  [[nodiscard]] Awaitable<error_code> remove_guaranteed();
-  /// To be called once the outcome of the delete is known.
-  void on_removed();
 
  private:
   /// Tells the client's other nodes that this one is leaving; gives those that wait for it.

@@ -51,8 +51,9 @@ namespace zklock {
 /// Deletes them, whatever session owns them.
 [[nodiscard]] Awaitable<error_code> find_and_remove(Session session, ProtectedPath path);
 
-/// Deletes the node in the background, beginning within this call, until it is gone or the session is over. `told` is
-/// called on the session's executor with the outcome of the first try.
-void remove_in_background(Session session, std::string path, std::function<void(error_code)> told = nullptr);
+/// The same, beginning within this call. `told` is called with the result, on the session's executor. `before`: what may
+/// have become of an earlier try to delete the node; if it may have done so, a node that is gone is deleted by this call.
+void remove_in_background(Session session, std::string path, std::function<void(error_code)> told = nullptr,
+                          Outcome before = Outcome::not_applied);
 
 }  // namespace zklock
