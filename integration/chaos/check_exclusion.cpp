@@ -201,8 +201,9 @@ std::vector<Violation> find_greedy_keepers(const Evidence& evidence) {
           kept && is_kept_silent(kept->directory) && kept->session != node.session)
         wanted.emplace(ahead, node.created_at);  // nodes come in the order of their creation
   std::vector<Violation> found;
+  std::set<std::int64_t> granted;
   for (const Record& each : evidence.users) {
-    if (each.event != Event::granted) continue;
+    if (each.event != Event::granted || granted.insert(each.token).second) continue;  // a node's first grant is its turn
     const auto since = wanted.find(each.token);
     if (since != wanted.end() && since->second < each.at &&
         evidence.is_too_long(each.process, {since->second, each.at}))

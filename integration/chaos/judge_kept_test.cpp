@@ -99,15 +99,16 @@ TEST_CASE("I3: a client is let in although a kept node is there, or was confirme
 }
 
 TEST_CASE("I5: a client grants itself a kept lock again and again while another one waits") {
-  const auto granted_at = [](double at) {
+  const auto granted_at = [](double at, bool for_the_first_time = false) {
     Story story{"silent0"};
     story.create(10, one, a).create(12, two, b).remove(19, one, a).remove(20, two, b);
-    turn(story, 10.2, 11, 1, 10);
+    if (!for_the_first_time) turn(story, 10.2, 11, 1, 10);
     turn(story, at, at + 0.5, 2, 10);
     return check_order(story.tell()).size();
   };
   CHECK(granted_at(12.5) == 0);
   CHECK(granted_at(14) == 1);
+  CHECK(granted_at(14, true) == 0);
 }
 
 TEST_CASE("I8: a kept node stays for too long, though nobody uses it, or though another client waits") {
