@@ -6,7 +6,7 @@
 //   LocalWaiter::dequeue         wakes them, in the next iteration: after that request      local_waiter.cpp
 //   wait_turn                    decides whether the lock is theirs, without a reply        wait_in_queue.cpp
 //   HeldLock::ask_handoff        their leases wait for what the reply tells                 held_lock.cpp
-//   fact_of, on_told ...         what the reply means, and what a lease then does           handoff_state.cpp
+//   fact_of, on_reply ...        what the reply means, and what a lease then does           handoff_state.cpp
 #pragma once
 
 #include "local_waiter.hpp"

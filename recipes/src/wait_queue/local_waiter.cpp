@@ -71,7 +71,7 @@ void LocalWaiter::expect_late_node(const Session& session, std::shared_ptr<const
 
 // ---- the handoff to it
 
-void LocalWaiter::when_told(std::function<void(HandoffAction)> act) {
+void LocalWaiter::when_known(std::function<void(HandoffAction)> act) {
   const auto [next, action] = on_granted(handoff_);
   handoff_ = next;
   if (action == HandoffAction::none)
@@ -80,8 +80,8 @@ void LocalWaiter::when_told(std::function<void(HandoffAction)> act) {
     act(action);
 }
 
-void LocalWaiter::tell(NodeFact fact) {
-  const auto [next, action] = on_told(handoff_, fact);
+void LocalWaiter::learn(NodeFact fact) {
+  const auto [next, action] = on_reply(handoff_, fact);
   handoff_ = next;
   if (action == HandoffAction::none) return;
   if (const auto act = std::exchange(act_, nullptr)) act(action);

@@ -81,18 +81,18 @@ class LocalWaiter {
 
   // ---- the handoff to it
 
-  /// It looks at the queue: what it was told before says nothing about the grant that follows.
-  void forget_told() noexcept { handoff_ = {}; }
+  /// It looks at the queue: what it has learned before says nothing about the grant that follows.
+  void forget_handoff() noexcept { handoff_ = {}; }
   /// It has the lock. Calls `act` once with what its lease is to do, now or when its predecessor's handoff tells.
-  void when_told(std::function<void(HandoffAction)> act);
+  void when_known(std::function<void(HandoffAction)> act);
   /// What its predecessor's handoff tells of its node.
-  void tell(NodeFact fact);
+  void learn(NodeFact fact);
 
   // ---- the handoff from it
 
-  /// The local waiters that wait for this one, up to max_successors of them and max_bytes of paths; the others are told
-  /// nothing, and ask the server. The caller must soon tell() each of them. One that gives up meanwhile does no harm:
-  /// its delete goes out behind the check of its node.
+  /// The local waiters that wait for this one, up to max_successors of them and max_bytes of paths; the others learn
+  /// nothing, and ask the server. The caller must soon call learn() of each of them. One that gives up meanwhile does no
+  /// harm: its delete goes out behind the check of its node.
   [[nodiscard]] std::vector<std::shared_ptr<LocalWaiter>> take_successors();
 
  private:
@@ -125,7 +125,7 @@ class LocalWaiter {
   std::size_t next_sweep_ = 0;  // the number of waiters at which those that have given up are swept
 
   Handoff handoff_;
-  std::function<void(HandoffAction)> act_;  // while its lease waits to be told
+  std::function<void(HandoffAction)> act_;  // while its lease waits for the fact
 };
 
 }  // namespace zklock

@@ -84,7 +84,7 @@ void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) {
 
 void HeldLock::ask_handoff() {
   if (!place_.local_waiter()) return ask_server();
-  place_.local_waiter()->when_told([weak = weak_from_this()](HandoffAction action) {
+  place_.local_waiter()->when_known([weak = weak_from_this()](HandoffAction action) {
     const auto self = weak.lock();
     if (self && action == HandoffAction::lose) self->lose();
     if (self && action == HandoffAction::ask_server) self->ask_server();

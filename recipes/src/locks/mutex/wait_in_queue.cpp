@@ -100,7 +100,7 @@ Awaitable<error_code> wait_until_first(Session session, const LockRequest& reque
   const LockCore& core = *request.core;
   for (auto& [place, ahead, children] = enqueued;;) {
     QueuePosition position;
-    if (granted.local_waiter) granted.local_waiter->forget_told();
+    if (granted.local_waiter) granted.local_waiter->forget_handoff();
     if (!ahead) {
       queue_node.on_listed(children);
       position = find_position(children, queue_node.name(), request.kind, core.naming());
