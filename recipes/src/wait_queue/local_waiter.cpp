@@ -10,7 +10,7 @@ namespace zklock {
 
 // ---- its place in the queue
 
-void LocalWaiter::dequeue(const asio::any_io_executor& executor) {
+void LocalWaiter::dequeue_and_wake(const asio::any_io_executor& executor) {
   const auto all = all_.lock();
   if (!all || has_left()) return;
   left_at_ = all->on_dequeued(*this);

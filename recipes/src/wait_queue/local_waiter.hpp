@@ -28,6 +28,8 @@ class NodeHolder {
   virtual void on_node_deleted() = 0;
 };
 
+/// It stays a LocalWaiter when it is granted, until it has left: the holder's node is one, too.
+///
 /// Threads: the session's executor.
 class LocalWaiter {
  public:
@@ -63,9 +65,10 @@ class LocalWaiter {
   void mark_deleted();
   /// The same, for a node that was found to be gone: its holder is told.
   void on_deleted();
-  /// The caller sends its delete in this iteration of the executor if there is a link. Its local waiters wake in a
-  /// later iteration, so that the server receives their requests after the delete; without a link they list the queue.
-  void dequeue(const asio::any_io_executor& executor);
+  /// It leaves the queue, and the next ones wake. The caller sends its delete in this iteration of the executor if there
+  /// is a link. Its local waiters wake in a later iteration, so that the server receives their requests after the
+  /// delete; without a link they list the queue.
+  void dequeue_and_wake(const asio::any_io_executor& executor);
 
   /// `waiter` waits for this one from now on. The event happens when this one has left the queue, when its node was
   /// deleted by others, and when the session has ended.
@@ -91,8 +94,8 @@ class LocalWaiter {
   // ---- the handoff from it
 
   /// The local waiters that wait for this one, up to max_successors of them and max_bytes of paths; the others learn
-  /// nothing, and ask the server. The caller must soon call learn() of each of them. One that gives up meanwhile does no
-  /// harm: its delete goes out behind the check of its node.
+  /// nothing, and ask the server. The caller must soon call learn() of each of them. One that gives up meanwhile does
+  /// no harm: its delete goes out behind the check of its node.
   [[nodiscard]] std::vector<std::shared_ptr<LocalWaiter>> take_successors();
 
  private:

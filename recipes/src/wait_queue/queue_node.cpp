@@ -87,7 +87,7 @@ struct QueueNode::State : std::enable_shared_from_this<State> {
   void leave() {
     left = true;
     if (phase == Phase::requested) return;  // the reply calls this again
-    if (local_waiter && phase != Phase::detached) local_waiter->dequeue(session.get_executor());
+    if (local_waiter && phase != Phase::detached) local_waiter->dequeue_and_wake(session.get_executor());
     KeptAlive leaving = std::exchange(kept_alive, nullptr);
     if (was_lost && local_queue && phase != Phase::detached)
       local_queue->late_nodes().expect(session, std::make_shared<const ProtectedPath>(path));
