@@ -5,7 +5,7 @@
 //   hand_off_*                     one request: check their nodes, delete this one            handoff.cpp
 //   LocalWaiter::dequeue_and_wake  wakes them, in the next iteration: after that request      local_waiter.cpp
 //   wait_turn                      decides whether the lock is theirs, without a reply        wait_in_queue.cpp
-//   HeldLock::ask_handoff          their leases wait for what the reply tells                 held_lock.cpp
+//   HeldLock::await_handoff        their leases wait for what the reply tells                 held_lock.cpp
 //   fact_of, on_reply ...          what the reply means, and what a lease then does           handoff_state.cpp
 #pragma once
 

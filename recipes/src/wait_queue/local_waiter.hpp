@@ -65,9 +65,9 @@ class LocalWaiter {
   void mark_deleted();
   /// The same, for a node that was found to be gone: its holder is told.
   void on_deleted();
-  /// It leaves the queue, and the next ones wake. The caller sends its delete in this iteration of the executor if there
-  /// is a link. Its local waiters wake in a later iteration, so that the server receives their requests after the
-  /// delete; without a link they list the queue.
+  /// It leaves the queue. The caller sends its delete in this iteration of the executor if there is a link. Its local
+  /// waiters wake in a later iteration, so that the server receives their requests after the delete; without a link
+  /// they list the queue.
   void dequeue_and_wake(const asio::any_io_executor& executor);
 
   /// `waiter` waits for this one from now on. The event happens when this one has left the queue, when its node was

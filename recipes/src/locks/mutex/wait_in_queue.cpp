@@ -123,7 +123,7 @@ Awaitable<error_code> wait_until_first(Session session, const LockRequest& reque
     const auto woken = co_await wait_turn(session, core, position, request.kind, ahead, granted.local_waiter);
     if (!woken) co_return woken.error();
     if (*woken == Wakeup::confirmed && !request.node.steps_back) {
-      granted.verifier = ahead ? Granted::Verifier::handoff : Granted::Verifier::server;
+      granted.node_check = ahead ? Granted::NodeCheck::by_handoff : Granted::NodeCheck::by_server;
       break;
     }
     ahead.reset();
@@ -212,8 +212,8 @@ Lease hold(const LockRequest& request, Granted granted) {
   held_lock->expect_late_node(std::move(granted.late_node));
   if (granted.writer) held_lock->take_token_of(*granted.writer);
   Lease lease = to_lease(request, held_lock);
-  if (granted.verifier == Granted::Verifier::handoff) held_lock->ask_handoff();
-  if (granted.verifier == Granted::Verifier::server) held_lock->ask_server();
+  if (granted.node_check == Granted::NodeCheck::by_handoff) held_lock->await_handoff();
+  if (granted.node_check == Granted::NodeCheck::by_server) held_lock->ask_server();
   return lease;
 }
 
