@@ -84,7 +84,7 @@ class QueueNode {
   /// The name of a second node of this attempt that a leader may make late; null: none will come.
   [[nodiscard]] std::shared_ptr<const ProtectedPath> late_node() const;
   /// When the create was sent.
-  [[nodiscard]] LocalQueue::Moment asked_for() const;
+  [[nodiscard]] LocalQueue::Moment requested_at() const;
 
   /// Makes the node a lease's.
   CreateResult detach();

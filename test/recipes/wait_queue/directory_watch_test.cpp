@@ -236,8 +236,8 @@ TEST_CASE_METHOD(Fixture,
   last = enter(6);
   last->grant();
   CHECK(how(LockKind::write) == EnqueueBy::list);  // of another queue
-  const auto asked = queue->ask(session, LockKind::mutex);
-  CHECK(asked.connection == session.connection());
+  const auto create = queue->request(session, LockKind::mutex);
+  CHECK(create.connection == session.connection());
   CHECK(how() == EnqueueBy::number);
 }
 

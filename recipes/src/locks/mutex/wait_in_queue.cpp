@@ -91,7 +91,7 @@ Awaitable<Result<Wakeup>> wait_turn(Session session, const LockCore& core, const
 /// delete.
 bool is_leaving(const QueueNode& queue_node, std::string_view predecessor) {
   const auto& ahead = queue_node.right_ahead().node;
-  return ahead && ahead->has_left_since(queue_node.asked_for()) && node_name(ahead->path()) == predecessor;
+  return ahead && ahead->has_left_since(queue_node.requested_at()) && node_name(ahead->path()) == predecessor;
 }
 
 /// Waits until the node is first, beginning with what is known of its place.
@@ -140,7 +140,7 @@ Awaitable<error_code> wait_until_first(Session session, const LockRequest& reque
 /// made may be one that is about to leave.)
 bool is_likely_to_fail(const LockRequest& request) {
   LocalQueue& local_queue = *request.core->local_queue();
-  return request.limits.try_once && local_queue.has_try_failed() && !local_queue.is_asked();
+  return request.limits.try_once && local_queue.has_try_failed() && !local_queue.is_making_node();
 }
 
 /// The list is no older than the try, so that a lock that was free before the try is not missed.
