@@ -123,8 +123,8 @@ bool LocalQueue::is_likely_adjacent(const Session& session, LockKind kind) const
   const bool reads = kind == LockKind::read;
   if (requested_.is_of(session, kind) && (!reads || requested_.writers > 0)) return true;
   if (!newest_ || newest_->session_ != session.id() || !is_same_queue(newest_->kind_, kind)) return false;
-  const NodeAhead ahead = newest_->seen_since(departures_);
-  return place_behind(ahead, kind) != Place::unknown && (was_adjacent_ || ahead.is_present);
+  const AheadState ahead = newest_->seen_since(departures_);
+  return place_behind(ahead, kind) != PlaceByNumber::unknown && (was_adjacent_ || ahead.is_present);
 }
 
 void LocalQueue::watch(const Session& session, const std::string& directory) {

@@ -37,7 +37,7 @@ void LocalWaiter::on_deleted() {
   mark_deleted();
 }
 
-NodeAhead LocalWaiter::seen_since(std::uint64_t moment) const {
+AheadState LocalWaiter::seen_since(std::uint64_t moment) const {
   return {.kind = kind_,
           .is_present = !has_left() && !is_deleted(),
           .was_granted = was_granted(),

@@ -59,7 +59,7 @@ class LocalWaiter {
   /// It has left since that moment of the local queue.
   [[nodiscard]] bool has_left_since(std::uint64_t moment) const noexcept { return left_at_ > moment; }
   /// What it tells a node behind it that was requested at that moment.
-  [[nodiscard]] NodeAhead seen_since(std::uint64_t moment) const;
+  [[nodiscard]] AheadState seen_since(std::uint64_t moment) const;
   /// Notes that its node was deleted, but not by this client: it is no predecessor any more, and the local waiters that
   /// waited for it list the queue again.
   void mark_deleted();

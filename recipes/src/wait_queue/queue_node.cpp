@@ -78,9 +78,9 @@ struct QueueNode::State : std::enable_shared_from_this<State> {
   [[nodiscard]] Enqueued place_by_number() const {
     const auto& [ahead, is_proven] = right_ahead;
     if (!is_proven) return {};
-    const Place place = place_behind(ahead->seen_since(create.at), kind);
-    if (place == Place::behind) return {place, ahead};
-    if (place == Place::behind_its_writer) return {place, ahead->waits_for()};
+    const PlaceByNumber place = place_behind(ahead->seen_since(create.at), kind);
+    if (place == PlaceByNumber::behind) return {place, ahead};
+    if (place == PlaceByNumber::behind_its_writer) return {place, ahead->waits_for()};
     return {place};
   }
 
@@ -125,7 +125,7 @@ Awaitable<Result<Enqueued>> QueueNode::enqueue(LockNaming naming, EnqueueBy how)
     if (how == EnqueueBy::number) {
       const error_code failed = co_await answered();
       if (!failed) enqueued = node.place_by_number();
-      if (enqueued.place != Place::unknown) co_return std::move(enqueued);
+      if (enqueued.place != PlaceByNumber::unknown) co_return std::move(enqueued);
     } else {
       if (how == EnqueueBy::watch_and_list) node.local_queue->watch(session, directory);
       auto [failed, listed] = co_await session.async_get_children(directory, use_tuple);

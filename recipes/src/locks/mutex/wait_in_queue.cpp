@@ -173,7 +173,7 @@ Awaitable<Result<Granted>> attempt(Session session, const LockRequest& request) 
   if (const error_code error = check_sequence(queue_node.sequence())) co_return error;
   request.told.enqueued(session, queue_node.node().path);
   Granted granted{session, queue_node.node(), queue_node.local_waiter(), queue_node.late_node()};
-  if (enqueued->place != Place::first) {
+  if (enqueued->place != PlaceByNumber::first) {
     auto waiting = wait_until_first(session, request, queue_node, std::move(*enqueued), granted);
     if (const error_code error = co_await std::move(waiting)) co_return error;
     if (granted.stepped_back) co_return std::move(granted);
