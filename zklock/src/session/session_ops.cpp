@@ -197,15 +197,15 @@ Awaitable<void> remove_quietly(Session session, std::string path, detail::Cleanu
 }  // namespace
 
 /// Makes the first try without a coroutine, since a coroutine would start later.
-void remove_in_background(Session session, std::string path, std::function<void(error_code)> told) {
-  auto tried = [session, path, told = std::move(told)](error_code error) {
-    if (told) told(error);
+void remove_in_background(Session session, std::string path, std::function<void(error_code)> tried) {
+  auto first_try = [session, path, tried = std::move(tried)](error_code error) {
+    if (tried) tried(error);
     if (!is_retryable(error)) return;
     detail::CleanupTrace trace;
     trace.begin(session, path);
     spawn_detached(session.get_executor(), remove_quietly(session, path, std::move(trace)));
   };
-  session.async_remove(path, asio::bind_executor(session.get_executor(), std::move(tried)));
+  session.async_remove(path, asio::bind_executor(session.get_executor(), std::move(first_try)));
 }
 
 }  // namespace zklock
