@@ -38,6 +38,9 @@ class NodePlace {
   void remove(std::function<void(error_code)> removed);
   /// Deletes the node, and gives the server's reply. A local successor does not wait for the reply. `this` must outlive
   /// the call.
+  ///
+  /// The call itself dequeues the node; the delete is sent when its result is awaited. Both are to be done in one
+  /// iteration of the executor: the local successor is woken in the next one, and its requests must follow the delete.
   [[nodiscard]] Awaitable<error_code> remove_guaranteed();
   /// To be called once the outcome of the delete is known.
   void on_removed();
