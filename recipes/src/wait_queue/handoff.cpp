@@ -21,7 +21,7 @@ Transaction handoff_of(const std::string& path, const Successors& successors) {
 /// Tells each successor what the reply tells of its node. If one part has failed, that part alone tells something; if
 /// the reply was lost, none does.
 void tell(const Successors& successors, const Results& results) {
-  for (std::size_t i = 0; i < successors.size(); ++i) successors[i]->tell(fact_of(results[i].error));
+  for (std::size_t i = 0; i < successors.size(); ++i) successors[i]->learn(fact_of(results[i].error));
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 // The handoff of a lock to local waiters, that is, waiters of the same client and session: the delete of the leaving
 // waiter's node. Step by step:
 //
-//   NodePlace::depart            takes the local waiters behind it, and dequeues the node   node_place.cpp
-//   hand_off                     one request: check their nodes, delete this one            handoff.cpp
-//   LocalWaiter::dequeue         wakes them, in the next iteration: after that request      local_waiter.cpp
-//   wait_turn                    decides whether the lock is theirs, without a reply        wait_in_queue.cpp
-//   HeldLock::ask_handoff        their leases wait for what the reply tells                 held_lock.cpp
-//   fact_of, on_told ...         what the reply means, and what a lease then does           handoff_state.cpp
+//   NodePlace::depart              takes the local waiters behind it, and dequeues the node   node_place.cpp
+//   hand_off                       one request: check their nodes, delete this one            handoff.cpp
+//   LocalWaiter::dequeue_and_wake  wakes them, in the next iteration: after that request      local_waiter.cpp
+//   wait_turn                      decides whether the lock is theirs, without a reply        wait_in_queue.cpp
+//   HeldLock::await_handoff        their leases wait for what the reply tells                 held_lock.cpp
+//   fact_of, on_reply ...          what the reply means, and what a lease then does           handoff_state.cpp
 #pragma once
 
 #include "local_waiter.hpp"

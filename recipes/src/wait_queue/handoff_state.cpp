@@ -27,17 +27,17 @@ Handoff on_taken(Handoff handoff) noexcept {
 HandoffStep on_granted(Handoff handoff) noexcept {
   switch (handoff.state) {
     case HandoffState::not_taken: return {handoff, HandoffAction::ask_server};
-    case HandoffState::told: return {handoff, action_for(handoff.fact)};
+    case HandoffState::known: return {handoff, action_for(handoff.fact)};
     case HandoffState::taken:
     case HandoffState::awaited: break;
   }
   return {{HandoffState::awaited}};
 }
 
-HandoffStep on_told(Handoff handoff, NodeFact fact) noexcept {
+HandoffStep on_reply(Handoff handoff, NodeFact fact) noexcept {
   if (handoff.state == HandoffState::not_taken) return {handoff};  // it has looked at the queue since
   const bool is_awaited = handoff.state == HandoffState::awaited;
-  return {{HandoffState::told, fact}, is_awaited ? action_for(fact) : HandoffAction::none};
+  return {{HandoffState::known, fact}, is_awaited ? action_for(fact) : HandoffAction::none};
 }
 
 }  // namespace zklock

@@ -20,22 +20,22 @@ enum class HandoffState {
   not_taken,  ///< no handoff is to tell what is known of its node
   taken,      ///< its predecessor leaves, and the reply to the predecessor's delete will tell
   awaited,    ///< the same, and a lease waits for it: the lock was granted meanwhile
-  told,       ///< the reply was there
+  known,      ///< the reply has come
 };
 
 /// What a lease does once the fact is known.
 enum class HandoffAction {
-  none,        ///< nothing now: the fact is not told yet, or nobody waits for it
+  none,        ///< nothing now: the fact is not known yet, or nobody waits for it
   keep,        ///< nothing: its node exists
   lose,        ///< the lock is lost
   ask_server,  ///< ask whether its node exists
 };
 
 /// The handoff to one local waiter. A value; each event gives the next one. A waiter that looks at the queue begins
-/// with a new one: what it was told before says nothing about the grant that follows.
+/// with a new one: what it has learned before says nothing about the grant that follows.
 struct Handoff {
   HandoffState state = HandoffState::not_taken;
-  NodeFact fact = NodeFact::unknown;  // what was told, once the state is told
+  NodeFact fact = NodeFact::unknown;  // once the state is known
 
   friend bool operator==(const Handoff&, const Handoff&) = default;
 };
@@ -52,6 +52,6 @@ struct HandoffStep {
 /// It has the lock, and nothing but the handoff may say that its node exists.
 [[nodiscard]] HandoffStep on_granted(Handoff handoff) noexcept;
 /// The reply to its predecessor's delete.
-[[nodiscard]] HandoffStep on_told(Handoff handoff, NodeFact fact) noexcept;
+[[nodiscard]] HandoffStep on_reply(Handoff handoff, NodeFact fact) noexcept;
 
 }  // namespace zklock

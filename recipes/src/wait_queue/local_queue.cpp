@@ -91,21 +91,21 @@ void LocalQueue::on_gone(std::int64_t session, std::int64_t made_before) {
   for (const auto& local_waiter : gone) local_waiter->on_deleted();
 }
 
-bool LocalQueue::Asked::is_of(const Session& other, LockKind others_kind) const {
+bool LocalQueue::Requested::is_of(const Session& other, LockKind others_kind) const {
   return number > 0 && session == other.id() && is_same_queue(kind, others_kind);
 }
 
-LocalQueue::Request LocalQueue::ask(const Session& session, LockKind kind) {
-  if (!asked_.is_of(session, kind)) asked_ = {session.id(), kind};
-  ++asked_.number;
-  if (kind == LockKind::write) ++asked_.writers;
+LocalQueue::Request LocalQueue::request(const Session& session, LockKind kind) {
+  if (!requested_.is_of(session, kind)) requested_ = {session.id(), kind};
+  ++requested_.number;
+  if (kind == LockKind::write) ++requested_.writers;
   return {departures_, session.connection()};
 }
 
 void LocalQueue::answered(const Session& session, LockKind kind) {
-  if (!asked_.is_of(session, kind)) return;
-  --asked_.number;
-  if (kind == LockKind::write) --asked_.writers;
+  if (!requested_.is_of(session, kind)) return;
+  --requested_.number;
+  if (kind == LockKind::write) --requested_.writers;
 }
 
 // ---- what the numbers tell
@@ -114,17 +114,17 @@ void LocalQueue::answered(const Session& session, LockKind kind) {
 EnqueueBy LocalQueue::how_to_enqueue(const Session& session, LockKind kind) const {
   if (!watches_ || !is_likely_adjacent(session, kind)) return EnqueueBy::list;
   if (directory_->is_set(session)) return EnqueueBy::number;
-  const bool pays = was_adjacent_ || asked_.number > 0;
+  const bool pays = was_adjacent_ || requested_.number > 0;
   return pays && !directory_->is_refused() ? EnqueueBy::watch_and_list : EnqueueBy::list;
 }
 
 /// A wrong guess costs a flight: two clients that alternate would always make it.
 bool LocalQueue::is_likely_adjacent(const Session& session, LockKind kind) const {
   const bool reads = kind == LockKind::read;
-  if (asked_.is_of(session, kind) && (!reads || asked_.writers > 0)) return true;
+  if (requested_.is_of(session, kind) && (!reads || requested_.writers > 0)) return true;
   if (!newest_ || newest_->session_ != session.id() || !is_same_queue(newest_->kind_, kind)) return false;
-  const NodeAhead ahead = newest_->seen_since(departures_);
-  return place_behind(ahead, kind) != Place::unknown && (was_adjacent_ || ahead.is_present);
+  const AheadState ahead = newest_->seen_since(departures_);
+  return place_behind(ahead, kind) != PlaceByNumber::unknown && (was_adjacent_ || ahead.is_present);
 }
 
 void LocalQueue::watch(const Session& session, const std::string& directory) {

@@ -52,8 +52,8 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
   /// Watches the directory from now on: to be called after the create, and before the list.
   void watch(const Session& session, const std::string& directory);
 
-  /// ask(): the create of a node is requested. answered(): the reply is there; after a success enter() is called first.
-  [[nodiscard]] Request ask(const Session& session, LockKind kind);
+  /// request(): the create of a node is sent. answered(): the reply is there; after a success enter() is called first.
+  [[nodiscard]] Request request(const Session& session, LockKind kind);
   void answered(const Session& session, LockKind kind);
   /// What the server's numbers tell of a new node; to be called when the reply to its create is handled, before
   /// enter().
@@ -77,7 +77,7 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
                                                   std::string_view name) const;
 
   /// A node of the client is being made.
-  [[nodiscard]] bool is_asked() const noexcept { return asked_.number > 0; }
+  [[nodiscard]] bool is_making_node() const noexcept { return requested_.number > 0; }
   /// The client's last node has that name, and has left.
   [[nodiscard]] bool has_left(std::string_view name) const;
 
@@ -114,13 +114,13 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
   void listen(const asio::any_io_executor& executor);
   void wake_all(std::int64_t session) const;
 
-  struct Asked {
+  struct Requested {
     std::int64_t session = 0;
     LockKind kind{};
     int number = 0;
     int writers = 0;
     [[nodiscard]] bool is_of(const Session& session, LockKind kind) const;
-  } asked_;
+  } requested_;
   std::multimap<std::int32_t, std::shared_ptr<LocalWaiter>> present_;
   std::shared_ptr<LocalWaiter> newest_;  // the client's last node, also when it has left
   bool was_adjacent_ = false;            // its number was the one after that of the node before it

@@ -10,7 +10,7 @@ namespace zklock {
 
 // ---- its place in the queue
 
-void LocalWaiter::dequeue(const asio::any_io_executor& executor) {
+void LocalWaiter::dequeue_and_wake(const asio::any_io_executor& executor) {
   const auto all = all_.lock();
   if (!all || has_left()) return;
   left_at_ = all->on_dequeued(*this);
@@ -37,7 +37,7 @@ void LocalWaiter::on_deleted() {
   mark_deleted();
 }
 
-NodeAhead LocalWaiter::seen_since(std::uint64_t moment) const {
+AheadState LocalWaiter::seen_since(std::uint64_t moment) const {
   return {.kind = kind_,
           .is_present = !has_left() && !is_deleted(),
           .was_granted = was_granted(),
@@ -71,7 +71,7 @@ void LocalWaiter::expect_late_node(const Session& session, std::shared_ptr<const
 
 // ---- the handoff to it
 
-void LocalWaiter::when_told(std::function<void(HandoffAction)> act) {
+void LocalWaiter::when_known(std::function<void(HandoffAction)> act) {
   const auto [next, action] = on_granted(handoff_);
   handoff_ = next;
   if (action == HandoffAction::none)
@@ -80,8 +80,8 @@ void LocalWaiter::when_told(std::function<void(HandoffAction)> act) {
     act(action);
 }
 
-void LocalWaiter::tell(NodeFact fact) {
-  const auto [next, action] = on_told(handoff_, fact);
+void LocalWaiter::learn(NodeFact fact) {
+  const auto [next, action] = on_reply(handoff_, fact);
   handoff_ = next;
   if (action == HandoffAction::none) return;
   if (const auto act = std::exchange(act_, nullptr)) act(action);

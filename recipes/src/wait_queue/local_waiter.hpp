@@ -28,6 +28,8 @@ class NodeHolder {
   virtual void on_node_deleted() = 0;
 };
 
+/// It stays a LocalWaiter when it is granted, until it has left: the holder's node is one, too.
+///
 /// Threads: the session's executor.
 class LocalWaiter {
  public:
@@ -57,15 +59,16 @@ class LocalWaiter {
   /// It has left since that moment of the local queue.
   [[nodiscard]] bool has_left_since(std::uint64_t moment) const noexcept { return left_at_ > moment; }
   /// What it tells a node behind it that was requested at that moment.
-  [[nodiscard]] NodeAhead seen_since(std::uint64_t moment) const;
+  [[nodiscard]] AheadState seen_since(std::uint64_t moment) const;
   /// Notes that its node was deleted, but not by this client: it is no predecessor any more, and the local waiters that
   /// waited for it list the queue again.
   void mark_deleted();
   /// The same, for a node that was found to be gone: its holder is told.
   void on_deleted();
-  /// The caller sends its delete in this iteration of the executor if there is a link. Its local waiters wake in a
-  /// later iteration, so that the server receives their requests after the delete; without a link they list the queue.
-  void dequeue(const asio::any_io_executor& executor);
+  /// It leaves the queue. The caller sends its delete in this iteration of the executor if there is a link. Its local
+  /// waiters wake in a later iteration, so that the server receives their requests after the delete; without a link
+  /// they list the queue.
+  void dequeue_and_wake(const asio::any_io_executor& executor);
 
   /// `waiter` waits for this one from now on. The event happens when this one has left the queue, when its node was
   /// deleted by others, and when the session has ended.
@@ -81,18 +84,18 @@ class LocalWaiter {
 
   // ---- the handoff to it
 
-  /// It looks at the queue: what it was told before says nothing about the grant that follows.
-  void forget_told() noexcept { handoff_ = {}; }
+  /// It looks at the queue: what it has learned before says nothing about the grant that follows.
+  void forget_handoff() noexcept { handoff_ = {}; }
   /// It has the lock. Calls `act` once with what its lease is to do, now or when its predecessor's handoff tells.
-  void when_told(std::function<void(HandoffAction)> act);
+  void when_known(std::function<void(HandoffAction)> act);
   /// What its predecessor's handoff tells of its node.
-  void tell(NodeFact fact);
+  void learn(NodeFact fact);
 
   // ---- the handoff from it
 
-  /// The local waiters that wait for this one, up to max_successors of them and max_bytes of paths; the others are told
-  /// nothing, and ask the server. The caller must soon tell() each of them. One that gives up meanwhile does no harm:
-  /// its delete goes out behind the check of its node.
+  /// The local waiters that wait for this one, up to max_successors of them and max_bytes of paths; the others learn
+  /// nothing, and ask the server. The caller must soon call learn() of each of them. One that gives up meanwhile does
+  /// no harm: its delete goes out behind the check of its node.
   [[nodiscard]] std::vector<std::shared_ptr<LocalWaiter>> take_successors();
 
  private:
@@ -125,7 +128,7 @@ class LocalWaiter {
   std::size_t next_sweep_ = 0;  // the number of waiters at which those that have given up are swept
 
   Handoff handoff_;
-  std::function<void(HandoffAction)> act_;  // while its lease waits to be told
+  std::function<void(HandoffAction)> act_;  // while its lease waits for the fact
 };
 
 }  // namespace zklock

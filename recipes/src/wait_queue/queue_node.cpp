@@ -57,7 +57,7 @@ struct QueueNode::State : std::enable_shared_from_this<State> {
   std::shared_ptr<LocalQueue> local_queue = {};
   LockKind kind = LockKind::mutex;
   std::shared_ptr<LocalWaiter> local_waiter = {};
-  LocalQueue::Request asked = {};
+  LocalQueue::Request create = {};
   LocalQueue::RightAhead right_ahead = {};
 
   void on_created(error_code outcome, CreateResult result) {
@@ -66,7 +66,7 @@ struct QueueNode::State : std::enable_shared_from_this<State> {
     phase = error ? Phase::failed : Phase::enqueued;
     sequence = error ? std::nullopt : parse_sequence(node_name(node.path), marker);
     if (local_queue && sequence) {
-      if (!is_beside) right_ahead = local_queue->right_ahead(session, kind, *sequence, asked);
+      if (!is_beside) right_ahead = local_queue->right_ahead(session, kind, *sequence, create);
       local_waiter = is_beside ? local_queue->enter_beside(session, *sequence, node)
                                : local_queue->enter(session, kind, *sequence, node);
     }
@@ -78,16 +78,16 @@ struct QueueNode::State : std::enable_shared_from_this<State> {
   [[nodiscard]] Enqueued place_by_number() const {
     const auto& [ahead, is_proven] = right_ahead;
     if (!is_proven) return {};
-    const Place place = place_behind(ahead->seen_since(asked.at), kind);
-    if (place == Place::behind) return {place, ahead};
-    if (place == Place::behind_its_writer) return {place, ahead->waits_for()};
+    const PlaceByNumber place = place_behind(ahead->seen_since(create.at), kind);
+    if (place == PlaceByNumber::behind) return {place, ahead};
+    if (place == PlaceByNumber::behind_its_writer) return {place, ahead->waits_for()};
     return {place};
   }
 
   void leave() {
     left = true;
     if (phase == Phase::requested) return;  // the reply calls this again
-    if (local_waiter && phase != Phase::detached) local_waiter->dequeue(session.get_executor());
+    if (local_waiter && phase != Phase::detached) local_waiter->dequeue_and_wake(session.get_executor());
     KeptAlive leaving = std::exchange(kept_alive, nullptr);
     if (was_lost && local_queue && phase != Phase::detached)
       local_queue->late_nodes().expect(session, std::make_shared<const ProtectedPath>(path));
@@ -125,7 +125,7 @@ Awaitable<Result<Enqueued>> QueueNode::enqueue(LockNaming naming, EnqueueBy how)
     if (how == EnqueueBy::number) {
       const error_code failed = co_await answered();
       if (!failed) enqueued = node.place_by_number();
-      if (enqueued.place != Place::unknown) co_return std::move(enqueued);
+      if (enqueued.place != PlaceByNumber::unknown) co_return std::move(enqueued);
     } else {
       if (how == EnqueueBy::watch_and_list) node.local_queue->watch(session, directory);
       auto [failed, listed] = co_await session.async_get_children(directory, use_tuple);
@@ -144,7 +144,7 @@ Awaitable<Result<Enqueued>> QueueNode::enqueue(LockNaming naming, EnqueueBy how)
 void QueueNode::request() {
   state_->phase = State::Phase::requested;
   const auto numbers = state_->is_beside ? nullptr : state_->local_queue;
-  if (numbers) state_->asked = numbers->ask(state_->session, state_->kind);
+  if (numbers) state_->create = numbers->request(state_->session, state_->kind);
   state_->error = make_error_code(Error::connection_loss);  // the outcome until the reply is there
   state_->session.async_create(
       state_->path.path(), state_->data, state_->is_beside ? CreateMode::ephemeral : CreateMode::ephemeral_sequential,
@@ -205,7 +205,7 @@ std::string QueueNode::name() const { return std::string{node_name(state_->node.
 
 const std::shared_ptr<LocalWaiter>& QueueNode::local_waiter() const { return state_->local_waiter; }
 const LocalQueue::RightAhead& QueueNode::right_ahead() const { return state_->right_ahead; }
-LocalQueue::Moment QueueNode::asked_for() const { return state_->asked.at; }
+LocalQueue::Moment QueueNode::requested_at() const { return state_->create.at; }
 void QueueNode::on_listed(const Children& children) const {
   if (state_->local_queue) state_->local_queue->late_nodes().on_listed(state_->session, children);
   if (!state_->was_lost || !is_enqueued()) return;

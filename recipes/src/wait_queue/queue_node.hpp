@@ -22,7 +22,7 @@ using Children = std::vector<std::string>;
 
 /// What is known of the queue once a node is in it.
 struct Enqueued {
-  Place place = Place::unknown;          ///< as the node's number tells it
+  PlaceByNumber place = PlaceByNumber::unknown;  ///< unless a list is to tell it
   std::shared_ptr<LocalWaiter> ahead{};  ///< the local waiter to wait for, which has no other predecessors than its own
   Children children{};                   ///< the list of the queue, if the number tells nothing
 };
@@ -84,7 +84,7 @@ class QueueNode {
   /// The name of a second node of this attempt that a leader may make late; null: none will come.
   [[nodiscard]] std::shared_ptr<const ProtectedPath> late_node() const;
   /// When the create was sent.
-  [[nodiscard]] LocalQueue::Moment asked_for() const;
+  [[nodiscard]] LocalQueue::Moment requested_at() const;
 
   /// Makes the node a lease's.
   CreateResult detach();

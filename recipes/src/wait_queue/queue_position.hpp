@@ -35,9 +35,9 @@ struct QueuePosition {
 [[nodiscard]] QueuePosition find_position(const std::vector<std::string>& children, std::string_view own_name,
                                           LockKind kind, LockNaming naming = LockNaming::curator);
 
-/// The client's node with the number before that of its new node, in the same directory: no other node was made in
-/// between.
-struct NodeAhead {
+/// What a client knows of its own node with the number before that of its new node, in the same directory: no other
+/// node was made in between.
+struct AheadState {
   LockKind kind{};
   bool is_present = false;       ///< it is in the queue, as far as its client knows
   bool was_granted = false;      ///< it has, or had, the lock, and is not known to be deleted by others
@@ -45,15 +45,15 @@ struct NodeAhead {
   bool waits_for_local = false;  ///< it waits for a local waiter: a reader for a writer
 };
 
-/// What the number alone tells of the new node's place.
-enum class Place {
+/// What the number alone tells of the new node's place; a QueuePosition is what a list tells.
+enum class PlaceByNumber {
   unknown,            ///< list the queue
   first,              ///< the node has the lock
   behind,             ///< it waits for the node ahead
   behind_its_writer,  ///< a reader: it waits for the writer for which the reader ahead waits
 };
 /// Once the node ahead has had the lock, nobody was ahead of it, and all who come later are behind the new node.
-[[nodiscard]] Place place_behind(const NodeAhead& ahead, LockKind kind) noexcept;
+[[nodiscard]] PlaceByNumber place_behind(const AheadState& ahead, LockKind kind) noexcept;
 
 /// The node that would block a new node of that kind at the end of the queue: the last one. Empty: none would.
 [[nodiscard]] std::string find_last_blocking(const std::vector<std::string>& children, LockKind kind,

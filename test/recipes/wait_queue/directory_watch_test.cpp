@@ -204,7 +204,9 @@ TEST_CASE_METHOD(Fixture,
     return queue->enter(session, LockKind::mutex, sequence, std::move(made));
   };
   const auto how = [&](LockKind kind = LockKind::mutex) { return queue->how_to_enqueue(session, kind); };
-  const auto leave = [&](const std::shared_ptr<LocalWaiter>& leaving) { leaving->dequeue(session.get_executor()); };
+  const auto leave = [&](const std::shared_ptr<LocalWaiter>& leaving) {
+    leaving->dequeue_and_wake(session.get_executor());
+  };
 
   CHECK(how() == EnqueueBy::list);  // the first use
   auto last = enter(0);
@@ -234,8 +236,8 @@ TEST_CASE_METHOD(Fixture,
   last = enter(6);
   last->grant();
   CHECK(how(LockKind::write) == EnqueueBy::list);  // of another queue
-  const auto asked = queue->ask(session, LockKind::mutex);
-  CHECK(asked.connection == session.connection());
+  const auto create = queue->request(session, LockKind::mutex);
+  CHECK(create.connection == session.connection());
   CHECK(how() == EnqueueBy::number);
 }
 

@@ -27,7 +27,7 @@ constexpr auto missing = NodeFact::missing;
 constexpr Handoff not_taken{};
 constexpr Handoff taken{HandoffState::taken};
 constexpr Handoff awaited{HandoffState::awaited};
-constexpr Handoff told(NodeFact fact) { return {HandoffState::told, fact}; }
+constexpr Handoff known(NodeFact fact) { return {HandoffState::known, fact}; }
 
 constexpr auto none = HandoffAction::none;
 constexpr auto keep = HandoffAction::keep;
@@ -45,7 +45,7 @@ TEST_CASE("a server's reply tells that a node exists, that it does not, or nothi
 }
 
 TEST_CASE("a waiter whose predecessor leaves will be told") {
-  for (const Handoff before : {not_taken, taken, told(exists), told(missing)}) CHECK(on_taken(before) == taken);
+  for (const Handoff before : {not_taken, taken, known(exists), known(missing)}) CHECK(on_taken(before) == taken);
   CHECK(on_taken(awaited) == awaited);
 }
 
@@ -58,9 +58,9 @@ TEST_CASE("a lease does what the handoff to its node tells, and asks the server 
       {not_taken, {not_taken, ask_server}},  // no handoff will tell
       {taken, {awaited, none}},              // it will: the reply is under way
       {awaited, {awaited, none}},
-      {told(exists), {told(exists), keep}},
-      {told(missing), {told(missing), lose}},
-      {told(unknown), {told(unknown), ask_server}},
+      {known(exists), {known(exists), keep}},
+      {known(missing), {known(missing), lose}},
+      {known(unknown), {known(unknown), ask_server}},
   };
   for (const Row& row : rows) CHECK(on_granted(row.before) == row.after);
 }
@@ -72,11 +72,11 @@ TEST_CASE("what a handoff tells is kept for a waiter, and acted on for a lease")
     HandoffStep after;
   };
   const Row rows[] = {
-      {taken, exists, {told(exists), none}},     {taken, missing, {told(missing), none}},
-      {taken, unknown, {told(unknown), none}},   {awaited, exists, {told(exists), keep}},
-      {awaited, missing, {told(missing), lose}}, {awaited, unknown, {told(unknown), ask_server}},
+      {taken, exists, {known(exists), none}},     {taken, missing, {known(missing), none}},
+      {taken, unknown, {known(unknown), none}},   {awaited, exists, {known(exists), keep}},
+      {awaited, missing, {known(missing), lose}}, {awaited, unknown, {known(unknown), ask_server}},
       {not_taken, exists, {not_taken, none}},  // it has looked at the queue since
-      {not_taken, missing, {not_taken, none}},   {told(unknown), exists, {told(exists), none}},
+      {not_taken, missing, {not_taken, none}},    {known(unknown), exists, {known(exists), none}},
   };
-  for (const Row& row : rows) CHECK(on_told(row.before, row.fact) == row.after);
+  for (const Row& row : rows) CHECK(on_reply(row.before, row.fact) == row.after);
 }

@@ -155,31 +155,31 @@ TEST_CASE("a node's number tells its place behind a node of the client that has 
   constexpr auto read = LockKind::read;
   constexpr auto write = LockKind::write;
   struct Row {
-    NodeAhead ahead;
+    AheadState ahead;
     LockKind kind;
-    Place place;
+    PlaceByNumber place;
   };
   // the node ahead: its kind, is present, was granted, has left since the request, waits for a local waiter
   const Row rows[] = {
-      {{mutex, true, false, false, true}, mutex, Place::behind},
-      {{mutex, true, true, false, false}, mutex, Place::behind},
-      {{mutex, false, true, false, false}, mutex, Place::first},
-      {{mutex, false, true, true, false}, mutex, Place::first},
-      {{mutex, false, false, true, false}, mutex, Place::unknown},  // it gave up, or an operator has deleted it
-      {{write, true, true, false, false}, write, Place::behind},
-      {{write, false, true, false, false}, write, Place::first},
-      {{write, false, true, true, false}, write, Place::unknown},  // it may have left a reader of its owner
-      {{write, false, false, false, false}, write, Place::unknown},
-      {{write, true, false, false, false}, read, Place::behind},
-      {{write, false, true, true, false}, read, Place::first},
-      {{write, false, false, true, false}, read, Place::unknown},
-      {{read, true, true, false, false}, write, Place::behind},
-      {{read, false, true, false, false}, write, Place::unknown},  // there may be other readers
-      {{read, true, true, false, false}, read, Place::first},      // no writer was ahead
-      {{read, false, true, true, false}, read, Place::first},
-      {{read, true, false, false, true}, read, Place::behind_its_writer},
-      {{read, true, false, false, false}, read, Place::unknown},  // it waits for another client's writer
-      {{read, false, false, true, false}, read, Place::unknown},
+      {{mutex, true, false, false, true}, mutex, PlaceByNumber::behind},
+      {{mutex, true, true, false, false}, mutex, PlaceByNumber::behind},
+      {{mutex, false, true, false, false}, mutex, PlaceByNumber::first},
+      {{mutex, false, true, true, false}, mutex, PlaceByNumber::first},
+      {{mutex, false, false, true, false}, mutex, PlaceByNumber::unknown},  // it gave up, or an operator has deleted it
+      {{write, true, true, false, false}, write, PlaceByNumber::behind},
+      {{write, false, true, false, false}, write, PlaceByNumber::first},
+      {{write, false, true, true, false}, write, PlaceByNumber::unknown},  // it may have left a reader of its owner
+      {{write, false, false, false, false}, write, PlaceByNumber::unknown},
+      {{write, true, false, false, false}, read, PlaceByNumber::behind},
+      {{write, false, true, true, false}, read, PlaceByNumber::first},
+      {{write, false, false, true, false}, read, PlaceByNumber::unknown},
+      {{read, true, true, false, false}, write, PlaceByNumber::behind},
+      {{read, false, true, false, false}, write, PlaceByNumber::unknown},  // there may be other readers
+      {{read, true, true, false, false}, read, PlaceByNumber::first},      // no writer was ahead
+      {{read, false, true, true, false}, read, PlaceByNumber::first},
+      {{read, true, false, false, true}, read, PlaceByNumber::behind_its_writer},
+      {{read, true, false, false, false}, read, PlaceByNumber::unknown},  // it waits for another client's writer
+      {{read, false, false, true, false}, read, PlaceByNumber::unknown},
   };
   for (const Row& row : rows) {
     CAPTURE(to_string(row.ahead.kind), row.ahead.is_present, row.ahead.was_granted, to_string(row.kind));

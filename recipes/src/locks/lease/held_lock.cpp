@@ -82,9 +82,9 @@ void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) {
   place_.set_local_waiter(std::move(local_waiter), weak_from_this());
 }
 
-void HeldLock::ask_handoff() {
+void HeldLock::await_handoff() {
   if (!place_.local_waiter()) return ask_server();
-  place_.local_waiter()->when_told([weak = weak_from_this()](HandoffAction action) {
+  place_.local_waiter()->when_known([weak = weak_from_this()](HandoffAction action) {
     const auto self = weak.lock();
     if (self && action == HandoffAction::lose) self->lose();
     if (self && action == HandoffAction::ask_server) self->ask_server();

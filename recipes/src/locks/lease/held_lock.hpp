@@ -86,7 +86,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   /// Asks the server whether the node exists; if it does not, the lock is lost.
   void ask_server();
   /// The same, unless the handoff to the node tells, or has told.
-  void ask_handoff();
+  void await_handoff();
   /// The node was found to be gone.
   void lose();
   /// The version of the node's data that guards are to check.

@@ -33,7 +33,7 @@ Successors NodePlace::depart() {
   Successors successors;
   if (!local_waiter_) return successors;
   if (!is_final(session_.state())) successors = local_waiter_->take_successors();
-  local_waiter_->dequeue(session_.get_executor());
+  local_waiter_->dequeue_and_wake(session_.get_executor());
   return successors;
 }
 

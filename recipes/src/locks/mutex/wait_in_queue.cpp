@@ -91,7 +91,7 @@ Awaitable<Result<Wakeup>> wait_turn(Session session, const LockCore& core, const
 /// delete.
 bool is_leaving(const QueueNode& queue_node, std::string_view predecessor) {
   const auto& ahead = queue_node.right_ahead().node;
-  return ahead && ahead->has_left_since(queue_node.asked_for()) && node_name(ahead->path()) == predecessor;
+  return ahead && ahead->has_left_since(queue_node.requested_at()) && node_name(ahead->path()) == predecessor;
 }
 
 /// Waits until the node is first, beginning with what is known of its place.
@@ -100,7 +100,7 @@ Awaitable<error_code> wait_until_first(Session session, const LockRequest& reque
   const LockCore& core = *request.core;
   for (auto& [place, ahead, children] = enqueued;;) {
     QueuePosition position;
-    if (granted.local_waiter) granted.local_waiter->forget_told();
+    if (granted.local_waiter) granted.local_waiter->forget_handoff();
     if (!ahead) {
       queue_node.on_listed(children);
       position = find_position(children, queue_node.name(), request.kind, core.naming());
@@ -123,7 +123,7 @@ Awaitable<error_code> wait_until_first(Session session, const LockRequest& reque
     const auto woken = co_await wait_turn(session, core, position, request.kind, ahead, granted.local_waiter);
     if (!woken) co_return woken.error();
     if (*woken == Wakeup::confirmed && !request.node.steps_back) {
-      granted.verifier = ahead ? Granted::Verifier::handoff : Granted::Verifier::server;
+      granted.node_check = ahead ? Granted::NodeCheck::by_handoff : Granted::NodeCheck::by_server;
       break;
     }
     ahead.reset();
@@ -140,7 +140,7 @@ Awaitable<error_code> wait_until_first(Session session, const LockRequest& reque
 /// made may be one that is about to leave.)
 bool is_likely_to_fail(const LockRequest& request) {
   LocalQueue& local_queue = *request.core->local_queue();
-  return request.limits.try_once && local_queue.has_try_failed() && !local_queue.is_asked();
+  return request.limits.try_once && local_queue.has_try_failed() && !local_queue.is_making_node();
 }
 
 /// The list is no older than the try, so that a lock that was free before the try is not missed.
@@ -173,7 +173,7 @@ Awaitable<Result<Granted>> attempt(Session session, const LockRequest& request) 
   if (const error_code error = check_sequence(queue_node.sequence())) co_return error;
   request.told.enqueued(session, queue_node.node().path);
   Granted granted{session, queue_node.node(), queue_node.local_waiter(), queue_node.late_node()};
-  if (enqueued->place != Place::first) {
+  if (enqueued->place != PlaceByNumber::first) {
     auto waiting = wait_until_first(session, request, queue_node, std::move(*enqueued), granted);
     if (const error_code error = co_await std::move(waiting)) co_return error;
     if (granted.stepped_back) co_return std::move(granted);
@@ -212,8 +212,8 @@ Lease hold(const LockRequest& request, Granted granted) {
   held_lock->expect_late_node(std::move(granted.late_node));
   if (granted.writer) held_lock->take_token_of(*granted.writer);
   Lease lease = to_lease(request, held_lock);
-  if (granted.verifier == Granted::Verifier::handoff) held_lock->ask_handoff();
-  if (granted.verifier == Granted::Verifier::server) held_lock->ask_server();
+  if (granted.node_check == Granted::NodeCheck::by_handoff) held_lock->await_handoff();
+  if (granted.node_check == Granted::NodeCheck::by_server) held_lock->ask_server();
   return lease;
 }
 

@@ -51,13 +51,13 @@ struct LockRequest {
 /// What an attempt is granted.
 struct Granted {
   /// What is to say that the node still exists, where the predecessor is gone and the server was not asked since.
-  enum class Verifier { none_needed, handoff, server };
+  enum class NodeCheck { none_needed, by_handoff, by_server };
 
   Session session{};
   CreateResult node{};
   std::shared_ptr<LocalWaiter> local_waiter{};
   std::shared_ptr<const ProtectedPath> late_node{};  ///< as QueueNode::late_node()
-  Verifier verifier = Verifier::none_needed;
+  NodeCheck node_check = NodeCheck::none_needed;
   bool stepped_back = false;                   ///< not granted: it was first, and went back to the end of the queue
   std::shared_ptr<detail::HeldLock> writer{};  ///< of a reader beside it
 };
