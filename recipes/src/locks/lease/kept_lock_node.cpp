@@ -89,17 +89,17 @@ void KeptLockNode::take_back(const std::shared_ptr<HeldLock>& held_lock) {
   held_lock->conclude();
 }
 
-Awaitable<error_code> KeptLockNode::take_back_guaranteed(std::shared_ptr<KeptLockNode> self,
-                                                         std::shared_ptr<HeldLock> held_lock) {
-  if (!self->kept_lock_.release(*self, self->may_keep(*held_lock))) {
+Awaitable<error_code> KeptLockNode::give_back(std::shared_ptr<HeldLock> held_lock) {
+  const auto self = shared_from_this();
+  if (!kept_lock_.release(*this, may_keep(*held_lock))) {
     held_lock->conclude();
     co_return error_code{};
   }
-  self->stop();
-  auto removing = self->place_.remove_guaranteed();
+  stop();
+  auto removing = place_.remove_guaranteed();
   const error_code outcome = co_await std::move(removing);
-  self->watch_ = Watch{};
-  self->place_.on_removed();
+  watch_ = Watch{};
+  place_.on_removed();
   held_lock->on_removed(outcome);
   co_return outcome;
 }
