@@ -64,7 +64,6 @@ TEST_CASE_METHOD(KeptReadersFixture, "nobody reads by a kept read lock while a w
       writes_locally ? InterProcessReadWriteLock{client, path, silent} : InterProcessReadWriteLock{third, path};
   Room room;
   std::atomic<bool> is_over{false};
-  std::atomic<int> reads_before_a_write{0};
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 3; ++i)
