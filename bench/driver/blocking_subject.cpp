@@ -2,6 +2,7 @@
 #include "blocking_lock.hpp"
 #include "subject.hpp"
 
+#include <chrono>
 #include <map>
 #include <stdexcept>
 #include <thread>
@@ -15,7 +16,9 @@ enum class Timing { each, none };
 class Blocking : public Subject {
  public:
   Blocking(const Task& task, const LockFactory& make, Timing timing) : task_{task}, timing_{timing} {
-    for (std::size_t i = 0; i < task.waiters; ++i) locks_.push_back(make(i));
+    const bool reads = task.kind == Task::Kind::read_write;
+    const std::size_t number = reads ? task.readers + task.writers : task.waiters;
+    for (std::size_t i = 0; i < number; ++i) locks_.push_back(make(i));
   }
 
   void start(Window& window) override {
@@ -39,7 +42,12 @@ class Blocking : public Subject {
         if (!locks_.at(0)->acquire(window)) throw std::runtime_error{"the holder has not acquired the lock"};
         begin([this, &window, &tally = tries_done_.add(window)] { keep_trying(*locks_.at(1), window, tally); });
         break;
-      case Task::Kind::read_write: throw std::invalid_argument{"there are no readers"};
+      case Task::Kind::read_write:
+        for (std::size_t i = 0; i < task_.readers; ++i)
+          begin([&window, &lock = *locks_[i], &tally = reads_done_.add(window)] { loop_fast(lock, window, tally); });
+        for (std::size_t i = task_.readers; i < locks_.size(); ++i)
+          begin([this, &window, &lock = *locks_[i], &tally = writes_done_.add(window)] { write(lock, window, tally); });
+        break;
     }
   }
   void join() override {
@@ -47,7 +55,9 @@ class Blocking : public Subject {
     threads_.clear();
     if (task_.kind == Task::Kind::tries) locks_[0]->release();
   }
-  std::vector<Tallies*> tallies() override { return {&locks_done_, &others_done_, &tries_done_}; }
+  std::vector<Tallies*> tallies() override {
+    return {&locks_done_, &reads_done_, &writes_done_, &others_done_, &tries_done_};
+  }
 
  private:
   template <class Work>
@@ -75,6 +85,21 @@ class Blocking : public Subject {
     loop_fast(lock, window, tally);
     lock.release();
   }
+  /// Once in a while.
+  void write(BlockingLock& lock, const Window& window, Tally& tally) const {
+    const std::chrono::milliseconds every{task_.write_every_ms};
+    for (auto next = Clock::now(); !window.stopping();) {
+      const auto asked = Clock::now();
+      if (asked < next) {
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});
+        continue;
+      }
+      if (!lock.acquire(window)) return;
+      lock.release();
+      tally.add(asked);
+      next = asked + every;
+    }
+  }
   void take_turns(const Window& window, Tally& all, Tally& others) {
     while (!window.stopping()) {
       for (std::size_t i = 0; i < locks_.size(); ++i) {
@@ -101,6 +126,8 @@ class Blocking : public Subject {
   std::vector<std::unique_ptr<BlockingLock>> locks_;
   std::vector<std::thread> threads_;
   Tallies locks_done_{"locks"};
+  Tallies reads_done_{"reads"};
+  Tallies writes_done_{"writes"};
   Tallies others_done_{"others"};
   Tallies tries_done_{"tries"};
 };

@@ -1,9 +1,10 @@
 // zklock as a mutex of the standard library: lock() and unlock(), on a Client that does its I/O on a thread of its own.
 #include "blocking_lock.hpp"
 
-#include <zklock/recipes/locks/inter_process_mutex.hpp>
+#include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace zklock::bench {
@@ -11,8 +12,8 @@ namespace {
 
 class ZklockLock : public BlockingLock {
  public:
-  ZklockLock(std::shared_ptr<Client> client, const std::string& path, LockSettings settings)
-      : client_{std::move(client)}, mutex_{*client_, path, settings} {}
+  ZklockLock(std::shared_ptr<Client> client, InterProcessMutex mutex)
+      : client_{std::move(client)}, mutex_{std::move(mutex)} {}
   bool acquire(const Window&) override {
     mutex_.lock();
     return true;
@@ -38,7 +39,12 @@ LockFactory locks(const Task& task, LockSettings settings) {
   std::vector<std::shared_ptr<Client>> clients;
   for (std::size_t i = 0; i < task.clients; ++i) clients.push_back(connect(task));
   return [task, clients, settings](std::size_t waiter) {
-    return std::make_unique<ZklockLock>(clients[waiter % clients.size()], task.lock_path(waiter), settings);
+    const auto& client = clients[waiter % clients.size()];
+    InterProcessReadWriteLock both{*client, task.lock_path(waiter), settings};
+    return std::make_unique<ZklockLock>(client, task.kind != Task::Kind::read_write
+                                                    ? InterProcessMutex{*client, task.lock_path(waiter), settings}
+                                                : waiter < task.readers ? std::move(both.read_lock())
+                                                                        : std::move(both.write_lock()));
   };
 }
 

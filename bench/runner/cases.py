@@ -82,7 +82,7 @@ def turns(name, turn, title, rounds, length_ms):
 def read_mostly(clients, rounds, length_ms):
     return Case("read-mostly", "fast", f"{clients} clients with a reader each, and a write once a second",
                 {"task": "read-write", "readers": clients, "writers": 1, "clients": clients, "write-every": 1000},
-                plain("zklock", "curator"), rounds, length_ms)
+                plain("zklock", *KEPT[1:], "curator"), rounds, length_ms)
 
 
 def failed_tries(rounds, length_ms):

@@ -162,6 +162,15 @@ zklock_mutant(lost_grant recipes/src/locks/lease/kept_lock.cpp "if (node_) node_
 zklock_mutant(deaf_confirmation recipes/src/locks/lease/kept_lock_node.cpp
   "co_return self->is_on_its_connection() && self->watch_.is_set() && self->kept_lock_.is_wanted(*self);"
   "co_return true;")
+# Kept readers: the last holder of a node that drains leaves it where it is.
+zklock_mutant(left_reader recipes/src/locks/lease/kept_reader_node.cpp
+  "return count_.leave();" "return count_.leave() && false;")
+# Kept readers: each event leads to a list at once.
+zklock_mutant(hasty_reader recipes/src/locks/lease/kept_reader_node.cpp "list_timer_.expires_at(may_list_at_);"
+  "list_timer_.expires_at(Clock::now());")
+# Kept readers: a lost link does not end the keeping.
+zklock_mutant(linked_reader recipes/src/locks/lease/kept_reader_node.cpp "each->on_link(state);
+  ask();" "each->on_link(state);")
 # The directory's watch is trusted without being set.
 zklock_mutant(unset_watch recipes/src/wait_queue/directory_watch.cpp
   "if (phase_ == Phase::none || !is_on(session) || Clock::now() >= requested_at_ + longest_trust) return false;" "return true;"

@@ -96,4 +96,8 @@ std::vector<QueueEntry> in_queue_order(const std::vector<std::string>& children,
   return queue;
 }
 
+bool has_no_writer(const std::vector<std::string>& children, LockNaming naming) {
+  return find_last_blocking(children, LockKind::read, naming).empty();
+}
+
 }  // namespace zklock

@@ -69,4 +69,7 @@ struct QueueEntry {
 [[nodiscard]] std::vector<QueueEntry> in_queue_order(const std::vector<std::string>& children, LockKind kind,
                                                      LockNaming naming = LockNaming::curator);
 
+/// No writer waits in the queue of readers and writers, or holds the lock.
+[[nodiscard]] bool has_no_writer(const std::vector<std::string>& children, LockNaming naming = LockNaming::curator);
+
 }  // namespace zklock

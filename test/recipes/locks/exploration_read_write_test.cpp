@@ -1,6 +1,7 @@
 // InterProcessReadWriteLock under every fault at every step.
 #include "support/catch.hpp"
 #include "support/exploration.hpp"
+#include "support/read_write_watch.hpp"
 
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 #include <zklock/testing/exploration.hpp>
@@ -10,6 +11,7 @@
 
 using namespace zklock;
 using namespace zklock::testing;
+using zklock::test::ReadWriteWatch;
 using namespace std::chrono_literals;
 
 namespace {
@@ -17,39 +19,6 @@ namespace {
 const std::string directory = "/locks/stock";
 
 ClientConfig patient() { return {.session_timeout = 10s, .retry = ExponentialBackoffRetry{20ms, 8}}; }
-
-/// Fails the simulation when a lock is granted beside a holder that blocks it, by the ensemble's own state (as
-/// LockWatch).
-class Holders {
- public:
-  explicit Holders(Simulation& simulation) : simulation_{simulation} {}
-
-  void granted(const std::string& who, LockKind kind, const Lease& lease) {
-    const auto nodes = simulation_.ensemble().nodes();
-    const auto own = std::ranges::find_if(nodes, [&](const auto& each) { return each.path == lease.node_path(); });
-    if (own == nodes.end()) return;  // the session has ended, and its client is yet to hear of it
-    for (const Holder& other : holders_) {
-      if (other.who == who || (other.kind == LockKind::read && kind == LockKind::read)) continue;
-      if (simulation_.ensemble().is_alive(other.session) && !simulation_.was_deleted_by_operator(other.node))
-        simulation_.fail(who + " is granted the lock that " + other.who + " holds");
-    }
-    holders_.push_back({who, kind, own->path, own->stat.ephemeral_owner});
-  }
-  void released(const std::string& who, LockKind kind) {
-    std::erase_if(holders_, [&](const Holder& each) { return each.who == who && each.kind == kind; });
-  }
-
- private:
-  struct Holder {
-    std::string who;
-    LockKind kind;
-    std::string node;
-    std::int64_t session;
-  };
-
-  Simulation& simulation_;
-  std::vector<Holder> holders_;
-};
 
 struct Part {
   enum class Does { reads, writes, writes_then_reads };
@@ -64,7 +33,7 @@ struct Part {
 LockKind first_kind(const Part& part) { return part.does == Part::Does::reads ? LockKind::read : LockKind::write; }
 
 /// Acquires one of the two locks. The result is empty if that failed.
-asio::awaitable<Lease> acquire(Simulation& simulation, Holders& holders, const Part& part,
+asio::awaitable<Lease> acquire(Simulation& simulation, ReadWriteWatch& holders, const Part& part,
                                const InterProcessReadWriteLock& lock, LockKind kind, Owner owner) {
   const OperationTraits traits{"acquire", part.waits};
   auto acquiring = simulation.operation<Lease>(part.client, traits, [&](auto token) {
@@ -81,14 +50,15 @@ asio::awaitable<Lease> acquire(Simulation& simulation, Holders& holders, const P
   co_return std::move(lease);
 }
 
-asio::awaitable<void> release(Simulation& simulation, Holders& holders, const Part& part, LockKind kind, Lease& lease) {
+asio::awaitable<void> release(Simulation& simulation, ReadWriteWatch& holders, const Part& part, LockKind kind,
+                              Lease& lease) {
   holders.released(part.name, kind);
   auto releasing = simulation.operation<>(part.client, {.name = "release", .can_be_cancelled = false},
                                           [&](auto token) { lease.async_release(std::move(token)); });
   co_await std::move(releasing);
 }
 
-asio::awaitable<void> play(Simulation& simulation, std::shared_ptr<Holders> holders, Part part) {
+asio::awaitable<void> play(Simulation& simulation, std::shared_ptr<ReadWriteWatch> holders, Part part) {
   co_await test::pause(part.comes_after);
   const InterProcessReadWriteLock lock{simulation.client(part.client, patient()), directory};
   const Owner owner = Owner::make();
@@ -111,7 +81,7 @@ asio::awaitable<void> play(Simulation& simulation, std::shared_ptr<Holders> hold
 
 void check(const std::vector<Part>& parts, std::size_t pairs, const std::string& operator_deletes = {}) {
   const auto scenario = [parts](Simulation& simulation) {
-    const auto holders = std::make_shared<Holders>(simulation);
+    const auto holders = std::make_shared<ReadWriteWatch>(simulation);
     simulation.invariant("idle clients watch nothing",
                          [&simulation] { return test::idle_clients_watch_nothing(simulation, {directory}); });
     for (const Part& part : parts)

@@ -196,3 +196,14 @@ TEST_CASE("a list shows the node that would block a new one, which is the last t
   CHECK(find_last_blocking({"_c_a-__READ__0000000009", "config"}, LockKind::read).empty());
   CHECK(find_last_blocking(children, LockKind::mutex, LockNaming::kazoo).empty());
 }
+
+TEST_CASE("a queue has no writer if only readers wait in it") {
+  const std::vector<std::string> readers{"_c_a-__READ__0000000009", "_c_b-__READ__0000000004", "config"};
+  CHECK(has_no_writer({}));
+  CHECK(has_no_writer(readers));
+  CHECK(has_no_writer({"_c_c-lock-0000000007"}));
+  CHECK_FALSE(has_no_writer({readers[0], "_c_c-__WRIT__0000000007"}));
+  CHECK_FALSE(has_no_writer({"_c_c-__WRIT__0000000007", readers[1]}));
+  CHECK(has_no_writer({"aa__rlock__0000000009"}, LockNaming::kazoo));
+  CHECK_FALSE(has_no_writer({"aa__rlock__0000000009", "bb__lock__0000000010"}, LockNaming::kazoo));
+}

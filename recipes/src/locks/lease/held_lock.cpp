@@ -1,6 +1,7 @@
 #include "held_lock.hpp"
 
 #include "kept_lock_node.hpp"
+#include "kept_reader_node.hpp"
 
 #include <zklock/recipe_kit/session_ops.hpp>
 #include <zklock/recipes/locks/lock_data.hpp>
@@ -25,8 +26,16 @@ std::shared_ptr<HeldLock> HeldLock::make_on(std::shared_ptr<KeptLockNode> kept, 
       std::make_shared<HeldLock>(kept->lock(), owner, kept->kind(), kept->session(), kept->node(), attempt);
   held_lock->token_ = kept->token();
   if (keeping == Keeping::confirmed) held_lock->guarded_version_ = kept->version();
+  kept->hold(held_lock);
   held_lock->kept_ = std::move(kept);
-  held_lock->kept_->hold(held_lock);
+  return held_lock;
+}
+
+std::shared_ptr<HeldLock> HeldLock::make_beside(std::shared_ptr<KeptReaderNode> kept, Owner owner,
+                                                std::uint64_t attempt) {
+  auto held_lock =
+      std::make_shared<HeldLock>(kept->lock(), owner, LockKind::read, kept->session(), kept->node(), attempt);
+  held_lock->kept_ = std::move(kept);
   return held_lock;
 }
 
@@ -258,28 +267,6 @@ void HeldLock::on_data(const DataResult& node) {
   if (revoked_.exchange(true)) return;
   tell(*lock_, event(LockPhase::revocation_requested));
   wake();
-}
-
-// ---- the lease share
-
-LeaseState LeaseShare::state() const noexcept { return released_ ? LeaseState::released : held_lock_->state(); }
-
-Clock::time_point LeaseShare::valid_until() const noexcept {
-  const LeaseState now = state();
-  const bool ours = now == LeaseState::held || now == LeaseState::suspect;
-  return ours ? held_lock_->session().valid_until() : Clock::time_point{};
-}
-
-Transaction LeaseShare::guard() const {
-  Transaction transaction;
-  transaction.check(held_lock_->node().path, held_lock_->guarded_version());
-  return transaction;
-}
-
-bool LeaseShare::end() {
-  if (released_.exchange(true)) return false;
-  held_lock_->wake();
-  return true;
 }
 
 }  // namespace detail

@@ -1,6 +1,7 @@
 // A held lock: leases, and the threads that hold it by blocking calls, refer to it.
 #pragma once
 
+#include "client_node.hpp"
 #include "kept_lock.hpp"
 #include "lock_events.hpp"
 #include "lock_target.hpp"
@@ -28,6 +29,7 @@
 namespace zklock::detail {
 
 class KeptLockNode;
+class KeptReaderNode;
 
 /// The lease's node, and how many times its owner has entered the lock by it.
 ///
@@ -43,7 +45,10 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   /// The same by a kept node, which outlives the held lock: it may be given to another owner later. Any thread.
   [[nodiscard]] static std::shared_ptr<HeldLock> make_on(std::shared_ptr<KeptLockNode> kept, Owner owner,
                                                          Keeping keeping, std::uint64_t attempt);
-  /// For make() and make_on() alone.
+  /// The same by a node that serves several readers at once. The owner has entered it. Any thread.
+  [[nodiscard]] static std::shared_ptr<HeldLock> make_beside(std::shared_ptr<KeptReaderNode> kept, Owner owner,
+                                                             std::uint64_t attempt);
+  /// For these functions alone.
   HeldLock(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind, Session session, CreateResult node,
            std::uint64_t attempt);
   ~HeldLock() override;
@@ -58,6 +63,8 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   [[nodiscard]] bool is_revoked() const noexcept { return revoked_; }
   [[nodiscard]] const Session& session() const noexcept { return place_.session(); }
   [[nodiscard]] Owner owner() const noexcept { return owner_; }
+  /// It is held by that node.
+  [[nodiscard]] bool is_on(const ClientNode& kept) const noexcept { return kept_.get() == &kept; }
   [[nodiscard]] LockKind kind() const noexcept { return kind_; }
   [[nodiscard]] const CreateResult& node() const noexcept { return place_.node(); }
   [[nodiscard]] std::int64_t fencing_token() const noexcept { return token_; }
@@ -101,6 +108,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
 
  private:
   friend class KeptLockNode;
+  friend class KeptReaderNode;
   void on_lapse() override;
   void on_link(SessionState state) override;
   void on_node_deleted() override { lose(); }
@@ -118,7 +126,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   LockKind kind_;
   std::uint64_t attempt_;
   NodePlace place_;  // if the node is a kept one, only its names
-  std::shared_ptr<KeptLockNode> kept_;
+  std::shared_ptr<ClientNode> kept_;
   KeptLock::Front front_;
   std::atomic<std::int32_t> guarded_version_{any_version};
   std::int64_t token_;  // may change only before the held lock is shared

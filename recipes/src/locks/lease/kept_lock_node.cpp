@@ -86,13 +86,13 @@ bool KeptLockNode::may_keep(const HeldLock& held_lock) const noexcept {
 bool KeptLockNode::take_back(const HeldLock& held_lock) { return kept_lock_.release(*this, may_keep(held_lock)); }
 
 void KeptLockNode::take_back_unused(bool may_keep) {
-  if (kept_lock_.release(*this, may_keep && is_on_its_connection())) remove();
+  if (kept_lock_.release(*this, may_keep && is_on_its_connection())) remove(nullptr);
 }
 
 // ---- its end
 
 void KeptLockNode::ask() {
-  if (kept_lock_.ask(*this)) remove();
+  if (kept_lock_.ask(*this)) remove(nullptr);
 }
 
 /// The delete fires the watch, which is given up only then: to remove it would cost a request.

@@ -1,6 +1,7 @@
 // A node that its client may keep when the lock is released: it is granted to one local acquire after the other.
 #pragma once
 
+#include "client_node.hpp"
 #include "held_lock.hpp"
 #include "kept_lock.hpp"
 #include "lock_target.hpp"
@@ -43,7 +44,10 @@ struct KeptLockNodes {
 ///
 /// Its timer owns it, and leases; both own the lock.
 /// Threads: the functions marked so, any; the others on the session's executor.
-class KeptLockNode : public std::enable_shared_from_this<KeptLockNode>, public LapseListener, public NodeHolder {
+class KeptLockNode : public std::enable_shared_from_this<KeptLockNode>,
+                     public LapseListener,
+                     public NodeHolder,
+                     public ClientNode {
  public:
   /// What an acquire has found that is alone in the queue: the list with which it set the watch shows only its node.
   struct Alone {
@@ -78,11 +82,11 @@ class KeptLockNode : public std::enable_shared_from_this<KeptLockNode>, public L
   /// That lease has it now.
   void hold(const std::shared_ptr<HeldLock>& held_lock);
   /// The lease has ended: the node is kept, or given to the next acquire. True: neither, and remove() is to be called.
-  [[nodiscard]] bool take_back(const HeldLock& held_lock);
+  [[nodiscard]] bool take_back(const HeldLock& held_lock) override;
   /// The same, where the acquire that was let in makes no lease; the node is deleted.
   void take_back_unused(bool may_keep);
   /// Deletes the node. `removed` is told as by HeldLock::remove().
-  void remove(std::function<void(error_code)> removed = nullptr);
+  void remove(std::function<void(error_code)> removed) override;
 
   // ---- the session's executor
 
@@ -91,8 +95,7 @@ class KeptLockNode : public std::enable_shared_from_this<KeptLockNode>, public L
   [[nodiscard]] static Awaitable<bool> prove(std::shared_ptr<KeptLockNode> self, Keeping keeping);
   /// It is not kept any longer.
   void ask();
-  /// The node is gone.
-  void lose();
+  void lose() override;
 
  private:
   void on_lapse() override;

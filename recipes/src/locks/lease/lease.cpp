@@ -73,6 +73,26 @@ void release_in_background(const std::shared_ptr<LeaseShare>& share) noexcept {
   if (share->held_lock().leave()) share->held_lock().remove();
 }
 
+LeaseState LeaseShare::state() const noexcept { return released_ ? LeaseState::released : held_lock_->state(); }
+
+Clock::time_point LeaseShare::valid_until() const noexcept {
+  const LeaseState now = state();
+  const bool ours = now == LeaseState::held || now == LeaseState::suspect;
+  return ours ? held_lock_->session().valid_until() : Clock::time_point{};
+}
+
+Transaction LeaseShare::guard() const {
+  Transaction transaction;
+  transaction.check(held_lock_->node().path, held_lock_->guarded_version());
+  return transaction;
+}
+
+bool LeaseShare::end() {
+  if (released_.exchange(true)) return false;
+  held_lock_->wake();
+  return true;
+}
+
 }  // namespace detail
 
 LeaseState Lease::state() const noexcept { return share_ ? share_->state() : LeaseState::released; }

@@ -11,8 +11,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace zklock::detail {
+
+class HeldLock;
+class ClientNode;
 
 /// A client, a path and the names of the nodes there; and the function to call when a lock is released.
 ///
@@ -36,6 +40,8 @@ class LockTarget {
   [[nodiscard]] const std::string& server_path() const noexcept { return server_path_; }
   /// The owner has released all that it held.
   virtual void on_end_of(Owner owner, LockKind kind) = 0;
+  /// What is held by that node.
+  [[nodiscard]] virtual std::vector<std::shared_ptr<HeldLock>> holders_of(const ClientNode& node) const = 0;
 
  private:
   ClientHandle client_;

@@ -1,6 +1,7 @@
 #include "acquire.hpp"
 
 #include "kept_acquire.hpp"
+#include "kept_read.hpp"
 #include "read_beside.hpp"
 #include "thread_leases.hpp"
 
@@ -55,9 +56,11 @@ Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, Lo
                                              : make_error_code(Error::would_deadlock));
   const auto writer = kind == LockKind::read ? core->held_by(owner, LockKind::write) : nullptr;
   const LockRequest request{core, owner, kind, limits, node, *told, share};
-  auto acquiring = writer                                   ? read_beside(request, writer)
-                   : keep.is_on() && kind != LockKind::read ? acquire_to_keep(request, keep)
-                                                            : wait_in_queue(request);
+  const bool is_reader = kind == LockKind::read;
+  const bool keeps = keep.is_on() && (!is_reader || keep.keeping == Keeping::silent);
+  auto acquiring = writer   ? read_beside(request, writer)
+                   : !keeps ? wait_in_queue(request)
+                            : (is_reader ? read_to_keep(request, keep) : acquire_to_keep(request, keep));
   co_return co_await std::move(acquiring);
 }
 

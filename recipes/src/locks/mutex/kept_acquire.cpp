@@ -1,6 +1,7 @@
 #include "kept_acquire.hpp"
 
 #include "acquire.hpp"
+#include "kept_read.hpp"
 
 #include <zklock/recipe_kit/retry_loop.hpp>
 #include <zklock/recipe_kit/session_ops.hpp>
@@ -43,7 +44,8 @@ bool may_keep(const LockRequest& request, const QueueNode& queue_node, const Chi
   return is_adjacent && is_only_one(children, queue_node.name(), request.kind, request.core->naming());
 }
 
-/// By a list with a watch on the directory's children. If a reply is lost, there is no watch.
+}  // namespace
+
 Awaitable<Result<Enqueued>> enqueue_with_watch(Session session, const LockCore& core, QueueNode& queue_node,
                                                KeptLockNode::Alone& alone) {
   alone.connection = session.connection();
@@ -60,8 +62,6 @@ Awaitable<Result<Enqueued>> enqueue_with_watch(Session session, const LockCore& 
   }
   co_return co_await queue_node.enqueue(core.naming(), EnqueueBy::list);
 }
-
-}  // namespace
 
 Awaitable<Result<Lease>> acquire_to_keep(const LockRequest& request, KeepSettings how) {
   const auto& core = request.core;
@@ -92,6 +92,7 @@ Awaitable<Result<Lease>> acquire_to_keep(const LockRequest& request, KeepSetting
 
 std::shared_ptr<LeaseShare> acquire_at_once(const std::shared_ptr<LockCore>& core, Owner owner, LockKind kind,
                                             KeepSettings how) {
+  if (kind == LockKind::read) return read_at_once(core, owner, how);
   KeptLock* kept = how.is_on() && how.keeping == Keeping::silent ? core->kept() : nullptr;
   if (!kept || is_read(*core)) return nullptr;
   KeptLock::Taken taken = kept->take(owner);

@@ -38,6 +38,10 @@ struct ToKeep {
 [[nodiscard]] Awaitable<Result<Enqueued>> enqueue_to_keep(Session session, const LockRequest& request,
                                                           QueueNode& queue_node, EnqueueBy how);
 
+/// By a list with a watch on the directory's children. If a reply is lost, there is no watch.
+[[nodiscard]] Awaitable<Result<Enqueued>> enqueue_with_watch(Session session, const detail::LockCore& core,
+                                                             QueueNode& queue_node, detail::KeptLockNode::Alone& alone);
+
 /// What was granted may be kept from now on; null: it may not.
 [[nodiscard]] std::shared_ptr<detail::HeldLock> hold_to_keep(const LockRequest& request, Granted& granted);
 

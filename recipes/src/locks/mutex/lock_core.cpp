@@ -1,6 +1,7 @@
 #include "lock_core.hpp"
 
 #include "kept_lock_node.hpp"
+#include "kept_reader_node.hpp"
 #include "queue_kind.hpp"
 
 #include <zklock/recipe_kit/shared_state.hpp>
@@ -28,6 +29,7 @@ std::shared_ptr<LockCore> LockCore::of(const ClientHandle& client, const std::st
 
 Result<PathShare> LockCore::use_as(LockKind kind, const KeepSettings& how) {
   if (const auto node = kept_ ? kept()->node() : nullptr; node && (!how.is_on() || node->kind() != kind)) node->ask();
+  if (kind != LockKind::read) ask_readers();
   if (!local_queue_->may_watch()) local_queue_->watch_among(directory_watches(client()));
   if (naming() == LockNaming::kazoo) return PathShare{};
   if (!use_)
@@ -37,6 +39,11 @@ Result<PathShare> LockCore::use_as(LockKind kind, const KeepSettings& how) {
   if (!is_same_queue(use_->kind, kind)) return make_error_code(LockError::mixed_lock_kinds);
   ++use_->users;
   return PathShare{use_.get()};
+}
+
+void LockCore::ask_readers() {
+  readers_.on_asked();
+  if (const auto node = readers_.node()) node->ask();
 }
 
 KeptLock& LockCore::keep() {
@@ -63,9 +70,33 @@ bool LockCore::is_held(LockKind kind) const {
   return std::ranges::any_of(held_locks, [](const auto& each) { return each->state() == LeaseState::held; });
 }
 
+std::vector<std::shared_ptr<HeldLock>> LockCore::holders_of(const ClientNode& node) const {
+  std::vector<std::shared_ptr<HeldLock>> held_locks;
+  {
+    const std::lock_guard lock{mutex_};
+    for (const auto& [key, entry] : held_)
+      if (auto held_lock = entry.lock()) held_locks.push_back(std::move(held_lock));
+  }
+  std::erase_if(held_locks, [&](const auto& each) { return !each->is_on(node) || each->count() == 0; });
+  return held_locks;
+}
+
 void LockCore::add(const std::shared_ptr<HeldLock>& held_lock) {
   const std::lock_guard lock{mutex_};
   held_[{held_lock->owner(), held_lock->kind()}] = held_lock;
+}
+
+bool LockCore::add_reader(const std::shared_ptr<HeldLock>& held_lock) {
+  std::shared_ptr<HeldLock> reader;
+  std::shared_ptr<HeldLock> writer;
+  const std::lock_guard lock{mutex_};
+  std::weak_ptr<HeldLock>& place = held_[{held_lock->owner(), LockKind::read}];
+  reader = place.lock();
+  if (const auto found = held_.find({held_lock->owner(), LockKind::write}); found != held_.end())
+    writer = found->second.lock();
+  if ((reader && reader->count() > 0) || (writer && writer->count() > 0)) return false;
+  place = held_lock;
+  return true;
 }
 
 void LockCore::on_end_of(Owner owner, LockKind kind) {

@@ -3,6 +3,7 @@
 
 #include "held_lock.hpp"
 #include "kept_lock.hpp"
+#include "kept_readers.hpp"
 #include "lock_target.hpp"
 #include "path_use.hpp"
 
@@ -20,6 +21,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace zklock::detail {
 
@@ -43,6 +45,7 @@ class LockCore : public LockTarget {
 
   // any thread
   void on_end_of(Owner owner, LockKind kind) override;
+  [[nodiscard]] std::vector<std::shared_ptr<HeldLock>> holders_of(const ClientNode& node) const override;
   /// The lock that the owner holds, lost or not; null: none.
   [[nodiscard]] std::shared_ptr<HeldLock> held_by(Owner owner, LockKind kind) const;
   /// An owner holds it and has not lost it.
@@ -59,8 +62,12 @@ class LockCore : public LockTarget {
   [[nodiscard]] KeptLock* kept() const noexcept { return kept_; }
   /// The same; makes it if it is missing. The client's executor.
   [[nodiscard]] KeptLock& keep();
+  /// The node that the client keeps for its readers. Any thread.
+  [[nodiscard]] KeptReaders& readers() noexcept { return readers_; }
   /// Adds what its owner was granted.
   void add(const std::shared_ptr<HeldLock>& held_lock);
+  /// The same for a reader; false: its owner holds the read lock or the write lock already. Any thread.
+  [[nodiscard]] bool add_reader(const std::shared_ptr<HeldLock>& held_lock);
 
   /// The one acquire that an owner has under way for a kind of lock: a second acquire waits for its end, and may then
   /// enter again.
@@ -87,10 +94,14 @@ class LockCore : public LockTarget {
   [[nodiscard]] const InProgress* in_progress(Owner owner, LockKind kind) const;
 
  private:
+  /// A writer comes: they let nobody in any more. The client's executor.
+  void ask_readers();
+
   using Key = std::pair<Owner, LockKind>;
 
   std::shared_ptr<PathUse> use_;          // null until the first acquire, and under Kazoo's names
   std::atomic<KeptLock*> kept_{nullptr};  // owned
+  KeptReaders readers_;
   std::shared_ptr<LocalQueue> local_queue_ = std::make_shared<LocalQueue>();
   mutable std::mutex mutex_;
   std::map<Key, std::weak_ptr<HeldLock>> held_;

@@ -1,6 +1,7 @@
 #include "wait_in_queue.hpp"
 
 #include "kept_acquire.hpp"
+#include "kept_read.hpp"
 #include "queue_position.hpp"
 
 #include <zklock/path.hpp>
@@ -163,8 +164,9 @@ Awaitable<Result<Granted>> attempt(Session session, const LockRequest& request) 
   QueueNode queue_node{session, core.path(), core.marker(request.kind), traits.data, {}, traits.prefix};
   queue_node.join_local_queue(core.local_queue(), request.kind);
   const EnqueueBy how = core.local_queue()->how_to_enqueue(session, request.kind);
-  auto enqueuing =
-      request.keeps ? enqueue_to_keep(session, request, queue_node, how) : queue_node.enqueue(core.naming(), how);
+  auto enqueuing = request.keeps           ? enqueue_to_keep(session, request, queue_node, how)
+                   : request.keeps_reading ? enqueue_to_keep_reading(session, request, queue_node, how)
+                                           : queue_node.enqueue(core.naming(), how);
   auto enqueued = co_await std::move(enqueuing);
   // This node is gone with the directory: the directory was empty, and reaped.
   if (!enqueued && enqueued.error() == Error::no_node && !queue_node.error())
@@ -204,6 +206,8 @@ Awaitable<Result<Lease>> wait_in_queue(const LockRequest& request) {
 Lease hold(const LockRequest& request, Granted granted) {
   if (request.keeps)
     if (const auto held_lock = hold_to_keep(request, granted)) return to_lease(request, held_lock);
+  if (request.keeps_reading)
+    if (const auto held_lock = hold_to_keep_reading(request, granted)) return to_lease(request, held_lock);
   const auto held_lock = HeldLock::make(request.core, request.owner, request.kind, std::move(granted.session),
                                         std::move(granted.node), request.told);
   held_lock->keep(std::move(request.share));

@@ -35,6 +35,7 @@ struct NodeTraits {
 };
 
 struct ToKeep;
+struct ToKeepReading;
 
 /// One owner's acquire, while it is the only one under way: see acquire().
 struct LockRequest {
@@ -45,7 +46,8 @@ struct LockRequest {
   const NodeTraits& node;
   detail::LockAttempt& told;
   detail::PathShare& share;
-  ToKeep* keeps = nullptr;  ///< null, unless the lock may be kept at its release: kept_acquire.hpp
+  ToKeep* keeps = nullptr;                 ///< null, unless the lock may be kept at its release: kept_acquire.hpp
+  ToKeepReading* keeps_reading = nullptr;  ///< the same for a read lock: kept_read.hpp
 };
 
 /// What an attempt is granted.

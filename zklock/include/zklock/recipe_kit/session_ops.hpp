@@ -15,8 +15,7 @@ namespace zklock {
 /// Waits until the session is connected again; returns the error that ended it, if it has ended.
 [[nodiscard]] Awaitable<error_code> wait_connected(Session session);
 
-/// The same, only if it is not connected. Without a link a request is not sent, and fails at once. A delete waits first:
-/// else that would count as a try, and a node that others have deleted would seem to be gone by it.
+/// The same, only if it is not connected. Without a link a request is not sent, and fails at once.
 [[nodiscard]] Awaitable<void> wait_for_link(Session session);
 
 /// After a retryable error: waits for the link, or for a moment if the link is up (a server that throttles).
@@ -51,8 +50,9 @@ namespace zklock {
 /// Deletes them, whatever session owns them.
 [[nodiscard]] Awaitable<error_code> find_and_remove(Session session, ProtectedPath path);
 
-/// The same, beginning within this call. `told` is called with the result, on the session's executor. `before`: what may
-/// have become of an earlier try to delete the node; if it may have done so, a node that is gone is deleted by this call.
+/// As remove_guaranteed, beginning within this call. `told` is called with the result, on the session's executor.
+/// `before`: what may have become of an earlier try to delete the node; if it may have done so, a node that is gone was
+/// deleted by the client.
 void remove_in_background(Session session, std::string path, std::function<void(error_code)> told = nullptr,
                           Outcome before = Outcome::not_applied);
 

@@ -30,8 +30,11 @@ class InterProcessReadWriteLock {
   InterProcessReadWriteLock(const ClientHandle& client, const std::string& path,
                             LockNaming naming = LockNaming::curator)
       : InterProcessReadWriteLock{client, path, LockSettings{.naming = naming}} {}
-  /// As above; and the client may keep the write lock when it is released (docs/locks.md, "Keeping a lock"). It does not
-  /// keep the read lock.
+  /// As above; and the client may keep the write lock when it is released (docs/locks.md, "Keeping a lock"). With
+  /// Keeping::silent it may keep the read lock, too: one node then serves all readers of the client, by objects with
+  /// this setting, while no writer is in the queue. All of them have that node's token, which is less than those of
+  /// readers that other clients let in meanwhile: do not compare tokens among readers. With Keeping::confirmed the read
+  /// lock is not kept, and neither is that of an owner that has, or had, the write lock (a downgrade).
   InterProcessReadWriteLock(const ClientHandle& client, const std::string& path, LockSettings settings);
 
   [[nodiscard]] const std::string& path() const noexcept { return write_.path(); }
@@ -83,7 +86,7 @@ class InterProcessReadWriteLock {
 
  private:
   InterProcessReadWriteLock(const std::shared_ptr<detail::ThreadLeases>& lock, LockSettings settings) noexcept
-      : read_{lock, LockKind::read, {}}, write_{lock, LockKind::write, settings} {}
+      : read_{lock, LockKind::read, settings}, write_{lock, LockKind::write, settings} {}
 
   InterProcessMutex read_;
   InterProcessMutex write_;

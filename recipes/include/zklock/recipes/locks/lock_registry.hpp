@@ -77,7 +77,8 @@ void start_registry_participants(std::shared_ptr<const RegistryCore> registry, s
 /// It is a handle, and a value: copies are equivalent. Threads: any thread may call anything but the destructor.
 class LockRegistry {
  public:
-  /// The settings are those of all locks; the client may keep their write locks (docs/locks.md, "Keeping a lock").
+  /// The settings are those of all locks, which the client may keep, as an InterProcessReadWriteLock with the same
+  /// settings (docs/locks.md, "Keeping a lock").
   /// Throws boost::system::system_error: LockError::invalid_lock_path.
   LockRegistry(const ClientHandle& client, std::string base, LockSettings settings = {});
   /// Over several ensembles, in whatever order. Throws boost::system::system_error: LockError::invalid_lock_path,

@@ -14,9 +14,9 @@ enum class Keeping : std::uint8_t {
   /// except that the guard of a lease that has ended passes until the next grant.
   confirmed,
   /// Nothing. Exclusion among clients holds. What does not (docs/locks.md, "Keeping a lock"): all the holders of one
-  /// keeping have the same token, the guard of a lease that has ended passes as long as the client keeps the lock,
-  /// another client that comes is served a little later than its place in the queue says, and a node that an operator
-  /// deletes is missed a little later.
+  /// keeping have the same token, which a reader may get after others have got a greater one; the guard of a lease that
+  /// has ended passes as long as the client keeps the lock; another client that comes is served a little later than its
+  /// place in the queue says; and a node that an operator deletes is missed a little later.
   silent
 };
 

@@ -1,0 +1,108 @@
+#include "kept_read.hpp"
+
+#include "kept_acquire.hpp"
+#include "kept_reader_node.hpp"
+#include "queue_position.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <utility>
+
+namespace zklock {
+
+using detail::HeldLock;
+using detail::KeepSettings;
+using detail::KeptLockNodes;
+using detail::KeptReaderNode;
+using detail::KeptReaders;
+using detail::LeaseShare;
+using detail::LockCore;
+using detail::NodePlace;
+
+namespace {
+
+/// The node may have been found to be gone while the reader was not known yet.
+void lose_if_gone(const KeptReaderNode& node, const std::shared_ptr<HeldLock>& held_lock) {
+  if (node.is_gone()) asio::post(node.session().get_executor(), [held_lock] { held_lock->lose(); });
+}
+
+/// Null: it cannot be granted any more, and is given back.
+Awaitable<std::shared_ptr<HeldLock>> grant(KeptReaders::Entry entry, Owner owner, std::uint64_t attempt) {
+  const bool is_proven = co_await KeptReaderNode::prove(entry.node());
+  if (!is_proven) co_return nullptr;
+  co_return HeldLock::make_beside(entry.use(), owner, attempt);
+}
+
+/// By the node's number, or by the list.
+bool has_seen_no_writer(const Enqueued& enqueued, LockNaming naming) {
+  if (enqueued.place == PlaceByNumber::unknown) return has_no_writer(enqueued.children, naming);
+  return enqueued.place == PlaceByNumber::first;
+}
+
+}  // namespace
+
+Awaitable<Result<Lease>> read_to_keep(const LockRequest& request, KeepSettings how) {
+  KeptReaders& readers = request.core->readers();
+  if (auto entry = readers.enter(); entry.node()) {
+    const auto node = entry.node();
+    const auto held_lock = co_await grant(std::move(entry), request.owner, request.told.number());
+    if (held_lock) {
+      Lease lease = to_lease(request, held_lock);
+      lose_if_gone(*node, held_lock);
+      co_return std::move(lease);
+    }
+  }
+  const KeptReaders::InQueue in_queue{readers};
+  ToKeepReading to_keep{how};
+  LockRequest request_in_queue = request;
+  request_in_queue.keeps_reading = &to_keep;
+  co_return co_await wait_in_queue(request_in_queue);
+}
+
+/// While another acquire is in the queue, it may be the owner's own.
+std::shared_ptr<LeaseShare> read_at_once(const std::shared_ptr<LockCore>& core, Owner owner, KeepSettings how) {
+  KeptReaders& readers = core->readers();
+  if (!how.is_on() || how.keeping != Keeping::silent || readers.has_acquire_in_queue() || is_read(*core))
+    return nullptr;
+  auto entry = readers.enter();
+  if (!entry.node() || !entry.node()->is_fresh()) return nullptr;
+  const auto node = entry.node();
+  auto held_lock = HeldLock::make_beside(entry.use(), owner, 0);
+  auto share = std::make_shared<LeaseShare>(held_lock);
+  if (!core->add_reader(held_lock)) {
+    release_in_background(share);
+    return nullptr;
+  }
+  lose_if_gone(*node, held_lock);
+  return share;
+}
+
+Awaitable<Result<Enqueued>> enqueue_to_keep_reading(Session session, const LockRequest& request, QueueNode& queue_node,
+                                                    EnqueueBy how) {
+  const LockCore& core = *request.core;
+  KeptReaders& readers = request.core->readers();
+  auto& watched = request.keeps_reading->watched = {};
+  const bool may_keep = readers.is_quiet() && !readers.node();
+  auto enqueuing =
+      may_keep ? enqueue_with_watch(session, core, queue_node, watched) : queue_node.enqueue(core.naming(), how);
+  auto enqueued = co_await std::move(enqueuing);
+  if (!enqueued) co_return enqueued.error();
+  const bool is_quiet = has_seen_no_writer(*enqueued, core.naming());
+  readers.on_enqueued(is_quiet);
+  if (!is_quiet || queue_node.late_node()) watched = {};
+  co_return std::move(enqueued);
+}
+
+std::shared_ptr<HeldLock> hold_to_keep_reading(const LockRequest& request, Granted& granted) {
+  auto& [how, watched] = *request.keeps_reading;
+  const auto& core = request.core;
+  if (!watched.watch.is_set() || watched.connection != granted.session.connection()) return nullptr;
+  if (core->readers().node() || KeptLockNodes::of(core->client())->number >= KeptLockNodes::max_number) return nullptr;
+  auto node = KeptReaderNode::make(core, core->readers(), how.keep, NodePlace{granted.session, granted.node},
+                                   std::move(watched));
+  core->readers().become(node);
+  node->own(std::move(request.share), std::move(granted.local_waiter));
+  return HeldLock::make_beside(std::move(node), request.owner, request.told.number());
+}
+
+}  // namespace zklock
