@@ -17,7 +17,7 @@ Follow::Follow(const ClientHandle& client, Item first, std::shared_ptr<Hints> hi
       freshness_{Freshness::State::loading, Clock::now()} {}
 
 Follow::Follow(const ClientHandle& client, Item first)
-    : Follow{client, std::move(first), one_shot_hints(client.get_executor())} {}
+    : Follow{client, std::move(first), one_shot_hints()} {}
 
 void Follow::start(std::weak_ptr<Follower> follower) {
   asio::post(serial_, [self = shared_from_this(), follower = std::move(follower)]() mutable {
