@@ -16,8 +16,7 @@ Follow::Follow(const ClientHandle& client, Item first, std::shared_ptr<Hints> hi
       progress_{serial_},
       freshness_{Freshness::State::loading, Clock::now()} {}
 
-Follow::Follow(const ClientHandle& client, Item first)
-    : Follow{client, std::move(first), one_shot_hints(client.get_executor())} {}
+Follow::Follow(const ClientHandle& client, Item first) : Follow{client, std::move(first), one_shot_hints()} {}
 
 void Follow::start(std::weak_ptr<Follower> follower) {
   asio::post(serial_, [self = shared_from_this(), follower = std::move(follower)]() mutable {
@@ -78,7 +77,7 @@ void Follow::on_connected() {
   failures_ = 0;
   first_sync_ = sent_sync_ + 1;
   send_sync();
-  pump_soon();
+  pump();
 }
 
 void Follow::on_suspended() {
@@ -150,7 +149,6 @@ void Follow::start_anew() {
   first_is_absent_ = false;
   initialized_ = caught_up_ = false;
   dirty_.add(first_, Urgency::soon, DirtySet::Duty::owed);
-  pump_soon();
 }
 
 Awaitable<error_code> Follow::wait_initialized() {
@@ -174,7 +172,7 @@ Awaitable<error_code> Follow::refresh() {
       for (const Item& item : unsure_) dirty_.mark(item);
       send_sync();
       asked = sent_sync_;
-      pump_soon();
+      pump();
     }
     co_await progress_.wait();
     if (cancellation.cancelled() != asio::cancellation_type::none) co_return asio::error::operation_aborted;

@@ -64,7 +64,7 @@ class Follow final : public detail::FreshnessSource, public std::enable_shared_f
   /// Any thread.
   [[nodiscard]] Freshness freshness() const override;
 
-  // within the follower's functions
+  // within the follower's functions that a reply calls; the reads begin when they have returned
 
   /// Begins to follow; does nothing if it is followed already.
   void add(const Item& item, Urgency urgency = Urgency::soon);
@@ -74,7 +74,7 @@ class Follow final : public detail::FreshnessSource, public std::enable_shared_f
   /// It was read, and no event has told of a change since.
   [[nodiscard]] bool is_clean(const Item& item) const { return dirty_.is_clean(item); }
   /// Reads the item again, though no event has told of a change.
-  void recheck(const Item& item);
+  void recheck(const Item& item) { dirty_.mark(item); }
   /// Drops everything and begins anew with the first item.
   void start_anew();
 
@@ -104,7 +104,6 @@ class Follow final : public detail::FreshnessSource, public std::enable_shared_f
   void set_freshness(Freshness::State state);
   void stop_now();
 
-  void pump_soon();
   void pump();
   void read(const DirtySet::Read& read);
   void look_for_first(const DirtySet::Read& read);
@@ -138,7 +137,6 @@ class Follow final : public detail::FreshnessSource, public std::enable_shared_f
   bool connected_ = false;
   bool initialized_ = false;
   bool caught_up_ = false;
-  bool pump_is_posted_ = false;
   bool paused_ = false;
   bool looking_ = false;
   bool stopped_ = false;

@@ -8,10 +8,7 @@ namespace zklock {
 
 using namespace std::chrono_literals;
 
-void Follow::add(const Item& item, Urgency urgency) {
-  dirty_.add(item, urgency, duty_);
-  pump_soon();
-}
+void Follow::add(const Item& item, Urgency urgency) { dirty_.add(item, urgency, duty_); }
 
 void Follow::drop(const Item& item) {
   dirty_.drop(item);
@@ -20,22 +17,7 @@ void Follow::drop(const Item& item) {
   blind_.erase(item);
 }
 
-void Follow::recheck(const Item& item) {
-  dirty_.mark(item);
-  pump_soon();
-}
-
-/// Once a turn: the events and replies that came together cause one round of reads.
-void Follow::pump_soon() {
-  if (std::exchange(pump_is_posted_, true)) return;
-  asio::post(serial_, [weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (!self) return;
-    self->pump_is_posted_ = false;
-    self->pump();
-  });
-}
-
+/// Begins the reads that are due, at once: the driver sends in one packet what is asked while it tells of what has come.
 void Follow::pump() {
   if (!connected_ || paused_ || stopped_ || ended_) return;
   for (const DirtySet::Read& each : dirty_.take(window)) read(each);
@@ -55,7 +37,7 @@ auto Follow::when_read(const DirtySet::Read& read, Tell tell) {
                                    tell(*follower, read.item.path, std::move(value));
                                  self->settle();
                                }
-                               self->pump_soon();
+                               self->pump();
                              });
 }
 
@@ -81,7 +63,7 @@ void Follow::look_for_first(const DirtySet::Read& read) {
         const auto self = weak.lock();
         if (!self || self->stopped_ || self->ended_) return;
         self->on_existence(read, error, stat.has_value(), std::move(watch));
-        self->pump_soon();
+        self->pump();
       }));
 }
 
@@ -176,7 +158,7 @@ void Follow::look_again() {
     last_look_ = *next;
     dirty_.mark(*next++);
   }
-  pump_soon();
+  pump();
   look_again_later();
 }
 
@@ -187,7 +169,7 @@ void Follow::on_event(const Item& item, WatchEventType type) {
   } else {
     dirty_.mark(item);
   }
-  pump_soon();
+  pump();
 }
 
 }  // namespace zklock

@@ -35,6 +35,6 @@ class Hints {
 
 /// Hints by the watches of the reads. A watch survives lost links, which costs one packet for all of them; after its
 /// event it is spent.
-[[nodiscard]] std::shared_ptr<Hints> one_shot_hints(asio::any_io_executor serial);
+[[nodiscard]] std::shared_ptr<Hints> one_shot_hints();
 
 }  // namespace zklock

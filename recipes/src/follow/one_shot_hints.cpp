@@ -1,6 +1,7 @@
 #include "hints.hpp"
 
-#include <cstdint>
+#include <zklock/recipe_kit/watch_listener.hpp>
+
 #include <unordered_map>
 
 namespace zklock {
@@ -9,17 +10,13 @@ namespace {
 
 class OneShotHints final : public Hints, public std::enable_shared_from_this<OneShotHints> {
  public:
-  explicit OneShotHints(asio::any_io_executor serial) : serial_{std::move(serial)} {}
+  OneShotHints() : data_{*this, Aspect::data}, children_{*this, Aspect::children} {}
 
-  /// The wait begins within this call, so that no event is queued behind a later reply.
+  /// The listener hears within this call, so that no event is queued behind a later reply.
   void armed(const Item& item, Watch watch) override {
-    Armed& entry = watches_[item];
-    entry.number = ++last_number_;
-    entry.watch = std::move(watch);
-    entry.watch.async_wait(asio::bind_executor(
-        serial_, [weak = weak_from_this(), item, number = entry.number](error_code error, const WatchEvent& happened) {
-          if (const auto self = weak.lock(); self && !error) self->fired(item, number, happened.type);
-        }));
+    Watch& kept = watches_[item];
+    kept = std::move(watch);
+    listen(kept, std::shared_ptr<WatchListener>{shared_from_this(), item.aspect == Aspect::data ? &data_ : &children_});
   }
 
   void forget(const Item& item) override { watches_.erase(item); }
@@ -27,27 +24,27 @@ class OneShotHints final : public Hints, public std::enable_shared_from_this<One
   bool is_armed(const Item& item) const override { return watches_.contains(item); }
 
  private:
-  struct Armed {
-    std::uint64_t number = 0;
-    Watch watch;
+  struct Listener final : WatchListener {
+    Listener(OneShotHints& owner, Aspect which) : hints{owner}, aspect{which} {}
+    void on_watch_event(const WatchEvent& event) override { hints.fired({aspect, event.path}, event.type); }
+
+    OneShotHints& hints;
+    Aspect aspect;
   };
 
-  void fired(const Item& item, std::uint64_t number, WatchEventType type) {
-    const auto found = watches_.find(item);
-    if (found == watches_.end() || found->second.number != number) return;
-    watches_.erase(found);
+  /// It is the event of the item's last watch: an earlier one is given up.
+  void fired(const Item& item, WatchEventType type) {
+    watches_.erase(item);
     if (event) event(item, type);
   }
 
-  asio::any_io_executor serial_;
-  std::unordered_map<Item, Armed, ItemHash> watches_;
-  std::uint64_t last_number_ = 0;
+  Listener data_;
+  Listener children_;
+  std::unordered_map<Item, Watch, ItemHash> watches_;
 };
 
 }  // namespace
 
-std::shared_ptr<Hints> one_shot_hints(asio::any_io_executor serial) {
-  return std::make_shared<OneShotHints>(std::move(serial));
-}
+std::shared_ptr<Hints> one_shot_hints() { return std::make_shared<OneShotHints>(); }
 
 }  // namespace zklock

@@ -98,6 +98,10 @@ class WatchSink {
  public:
   virtual ~WatchSink() = default;
   virtual void on_watch_event(error_code error, WatchEventType event) = 0;
+
+ private:
+  friend class WatchTable;
+  std::uint64_t entry_ = 0;  ///< where it waits, or last waited; 0: it never did
 };
 
 /// The driver's view of the session. `expired` and `auth_failed` are final.

@@ -6,15 +6,14 @@
 namespace zklock {
 
 bool WatchTable::has_room_for(WatchKind kind, const std::string& path) const {
-  const Place place{kind, path};
-  return bytes_ + size_of(place) <= max_bytes_ || ids_.contains(place);
+  return bytes_ + size_of(path) <= max_bytes_ || ids_.contains(Place{kind, path});
 }
 
 WatchTable::Id WatchTable::begin(WatchKind kind, const std::string& path) {
   const auto [place, is_new] = ids_.try_emplace(Place{kind, path}, 0);
   if (is_new) {
-    place->second = entries_.add(Entry{place->first, 0, false, {}});
-    bytes_ += size_of(place->first);
+    place->second = entries_.add(Entry{&place->first, 0, false, {}});
+    bytes_ += size_of(path);
   }
   ++entries_.find(place->second)->reads;
   return place->second;
@@ -26,20 +25,18 @@ bool WatchTable::finish(Id id, bool is_set, Sink sink) {
   --entry->reads;
   if (is_set) entry->is_set = true;
   if (is_set && sink) {
-    waiting_.emplace(sink.get(), id);
+    sink->entry_ = id;
     entry->sinks.push_back(std::move(sink));
   }
   return entry->reads == 0 && entry->sinks.empty();
 }
 
 std::optional<WatchTable::Id> WatchTable::forget(const WatchSink& sink) {
-  const auto found = waiting_.find(&sink);
-  if (found == waiting_.end()) return std::nullopt;
-  const Id id = found->second;
-  waiting_.erase(found);
-  Entry& entry = *entries_.find(id);
-  std::erase_if(entry.sinks, [&](const Sink& other) { return other.get() == &sink; });
-  if (entry.reads > 0 || !entry.sinks.empty()) return std::nullopt;
+  const Id id = sink.entry_;
+  Entry* entry = entries_.find(id);
+  if (!entry || std::erase_if(entry->sinks, [&](const Sink& other) { return other.get() == &sink; }) == 0)
+    return std::nullopt;
+  if (entry->reads > 0 || !entry->sinks.empty()) return std::nullopt;
   return id;
 }
 
@@ -48,7 +45,6 @@ std::vector<WatchTable::Sink> WatchTable::fire(Id id) {
   if (!entry) return {};
   entry->is_set = false;
   std::vector<Sink> sinks = std::exchange(entry->sinks, {});
-  for (const Sink& sink : sinks) waiting_.erase(sink.get());
   if (entry->reads == 0) end(id);
   return sinks;
 }
@@ -61,10 +57,10 @@ bool WatchTable::unused(Id id) {
 std::optional<WatchTable::Place> WatchTable::end(Id id) {
   std::optional<Entry> entry = entries_.take(id);
   if (!entry) return std::nullopt;
-  ids_.erase(entry->place);
-  bytes_ -= size_of(entry->place);
+  auto place = ids_.extract(*entry->place);
+  bytes_ -= size_of(place.key().path);
   if (!entry->is_set) return std::nullopt;
-  return std::move(entry->place);
+  return std::move(place.key());
 }
 
 std::vector<WatchTable::Sink> WatchTable::drain() {
@@ -74,7 +70,6 @@ std::vector<WatchTable::Sink> WatchTable::drain() {
     std::move(entry->sinks.begin(), entry->sinks.end(), std::back_inserter(all));
   }
   ids_.clear();
-  waiting_.clear();
   bytes_ = 0;
   return all;
 }

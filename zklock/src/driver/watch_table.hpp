@@ -4,9 +4,12 @@
 #include "driver.hpp"
 #include "slot_map.hpp"
 
-#include <map>
+#include <cstddef>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,7 +28,7 @@ class WatchTable {
   struct Place {
     WatchKind kind;
     std::string path;
-    friend auto operator<=>(const Place&, const Place&) = default;
+    friend bool operator==(const Place&, const Place&) = default;
   };
 
   /// The C client sets all watches again in one packet at each reconnect; a packet that is too large would be refused
@@ -53,19 +56,24 @@ class WatchTable {
 
  private:
   struct Entry {
-    Place place;
+    const Place* place;  // the key in ids_
     int reads = 0;
     bool is_set = false;
     std::vector<Sink> sinks;
   };
 
-  static std::size_t size_of(const Place& place) noexcept { return place.path.size() + 4; }
+  struct PlaceHash {
+    std::size_t operator()(const Place& place) const noexcept {
+      return std::hash<std::string>{}(place.path) * 2 + static_cast<std::size_t>(place.kind);
+    }
+  };
+
+  static std::size_t size_of(const std::string& path) noexcept { return path.size() + 4; }
 
   std::size_t max_bytes_;
   std::size_t bytes_ = 0;
   SlotMap<Entry> entries_;
-  std::map<Place, Id> ids_;
-  std::map<const WatchSink*, Id> waiting_;
+  std::unordered_map<Place, Id, PlaceHash> ids_;
 };
 
 }  // namespace zklock

@@ -6,15 +6,29 @@ namespace zklock::detail {
 
 void WatchCore::on_watch_event(error_code error, WatchEventType type) {
   if (done_.exchange(true)) return;  // given up while the event was on its way
-  outcome_ = Outcome{error, {type, path_}};
+  outcome_ = Outcome{error, type};
+  tell_listener();
   if (!waiter_) return;
   Handler<WatchEvent> waiter{std::move(*waiter_)};
   waiter_.reset();
-  deliver(std::move(waiter), outcome_->error, outcome_->event);
+  deliver(std::move(waiter), outcome_->error, event());
+}
+
+void WatchCore::tell_listener() {
+  if (outcome_->error) return;
+  if (const auto listener = listener_.lock()) listener->on_watch_event(event());
+}
+
+void WatchCore::listen(std::weak_ptr<WatchListener> listener) {
+  listener_ = std::move(listener);
+  if (!outcome_) return;
+  asio::post(session_->runtime().serial(), [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->tell_listener();
+  });
 }
 
 void WatchCore::wait(std::uint64_t number, Handler<WatchEvent> handler) {
-  if (outcome_) return deliver_later(session_->runtime(), std::move(handler), outcome_->error, outcome_->event);
+  if (outcome_) return deliver_later(session_->runtime(), std::move(handler), outcome_->error, event());
   if (waiter_)
     return deliver_later(session_->runtime(), std::move(handler), make_error_code(Error::invalid_state), WatchEvent{});
   waiter_.emplace(std::move(handler));
@@ -35,7 +49,7 @@ void WatchCore::abort_wait() {
 void WatchCore::give_up() {
   session_->driver().forget_watch(*this);
   if (done_.exchange(true)) return;
-  outcome_ = Outcome{make_error_code(asio::error::operation_aborted), {}};  // for a wait that is still queued
+  outcome_ = Outcome{make_error_code(asio::error::operation_aborted)};  // for a wait that is still queued
   abort_wait();
 }
 
@@ -62,3 +76,7 @@ void abandon(const std::shared_ptr<WatchCore>& watch) noexcept {
 }
 
 }  // namespace zklock::detail
+
+void zklock::listen(const Watch& watch, std::weak_ptr<WatchListener> listener) {
+  detail::existing(watch.core_).listen(std::move(listener));
+}

@@ -4,6 +4,7 @@
 #include "completion.hpp"
 #include "session_core.hpp"
 
+#include <zklock/recipe_kit/watch_listener.hpp>
 #include <zklock/watch.hpp>
 
 #include <atomic>
@@ -25,6 +26,7 @@ class WatchCore final : public WatchSink, public std::enable_shared_from_this<Wa
   void wait(std::uint64_t number, Handler<WatchEvent> handler);
   /// Ends that wait, if it is under way: a cancellation may come when its wait is over, or was refused.
   void cancel_wait(std::uint64_t number);
+  void listen(std::weak_ptr<WatchListener> listener);
   /// The handle of the watch is gone; a wait under way completes.
   void give_up();
 
@@ -35,15 +37,18 @@ class WatchCore final : public WatchSink, public std::enable_shared_from_this<Wa
  private:
   struct Outcome {
     error_code error;
-    WatchEvent event;
+    WatchEventType type{};
   };
 
+  [[nodiscard]] WatchEvent event() const { return {outcome_->type, path_}; }
+  void tell_listener();
   void abort_wait();
 
   SessionHandle session_;
   std::string path_;
   std::optional<Outcome> outcome_;
   std::optional<Handler<WatchEvent>> waiter_;
+  std::weak_ptr<WatchListener> listener_;
   std::uint64_t waiting_ = 0;  // the number of that wait
   std::atomic<std::uint64_t> waits_{0};
   std::atomic<bool> done_{false};

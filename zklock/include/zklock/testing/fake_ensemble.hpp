@@ -136,7 +136,10 @@ class FakeEnsemble {
   /// Replaces the data of /zookeeper/config.
   void set_config(std::string data);
 
-  [[nodiscard]] std::vector<FakeNode> nodes() const;        ///< by path, without /zookeeper and its descendants
+  [[nodiscard]] std::vector<FakeNode> nodes() const;  ///< by path, without /zookeeper and its descendants
+  /// Sets a function that sees the nodes as each transaction leaves them. It runs inside the ensemble and must not call
+  /// it.
+  void on_transaction(std::function<void(const std::vector<FakeNode>&)> hook);
   [[nodiscard]] std::vector<FakeSession> sessions() const;  ///< those that are alive
   [[nodiscard]] bool is_alive(std::int64_t session) const;
   [[nodiscard]] std::vector<FakeWatch> watches() const;  ///< those that are set

@@ -161,14 +161,23 @@ void FakeEnsemble::set_config(std::string data) { set_data("/zookeeper/config", 
 
 // ---- inspection
 
-std::vector<FakeNode> FakeEnsemble::nodes() const {
-  return impl_->inside([](fake::World& world) {
-    std::vector<FakeNode> all;
-    for (const auto& [path, node] : world.tree().nodes())
-      if (path != "/zookeeper" && !path.starts_with("/zookeeper/"))
-        all.push_back({path, node.data, fake::Tree::stat_of(node), node.acl});
-    return all;
-  });
+namespace {
+
+std::vector<FakeNode> nodes_of(fake::World& world) {
+  std::vector<FakeNode> all;
+  for (const auto& [path, node] : world.tree().nodes())
+    if (path != "/zookeeper" && !path.starts_with("/zookeeper/"))
+      all.push_back({path, node.data, fake::Tree::stat_of(node), node.acl});
+  return all;
+}
+
+}  // namespace
+
+std::vector<FakeNode> FakeEnsemble::nodes() const { return impl_->inside(nodes_of); }
+
+void FakeEnsemble::on_transaction(std::function<void(const std::vector<FakeNode>&)> hook) {
+  impl_->inside(
+      [&](fake::World& world) { world.committed = [&world, hook = std::move(hook)] { hook(nodes_of(world)); }; });
 }
 
 std::vector<FakeSession> FakeEnsemble::sessions() const {

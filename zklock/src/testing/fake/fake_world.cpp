@@ -185,6 +185,7 @@ void World::on_close(Connection& connection) {
 void World::commit(Changes changes) {
   for (const Change& change : changes)
     for (auto& [id, session] : sessions_) fire(session, change);
+  if (committed) committed();
   expect_reaping();
 }
 
@@ -278,11 +279,6 @@ std::vector<std::int64_t> World::session_ids() const {
   std::vector<std::int64_t> ids;
   for (const auto& [id, session] : sessions_) ids.push_back(id);
   return ids;
-}
-
-Connection* World::connection_of(std::int64_t session) const {
-  const auto found = sessions_.find(session);
-  return found == sessions_.end() ? nullptr : found->second.connection.get();
 }
 
 FakeSession World::describe(std::int64_t session) const {

@@ -97,6 +97,7 @@ class World : public std::enable_shared_from_this<World> {
   FakeEnsembleOptions options;
   FakeCounters counters;
   std::function<FakeFault(const FakeCall&)> hook;
+  std::function<void()> committed;  // called after each transaction
   bool refusing = false;
   bool holding = false;
 
@@ -111,7 +112,10 @@ class World : public std::enable_shared_from_this<World> {
 
   // from the test
   [[nodiscard]] std::vector<std::int64_t> session_ids() const;
-  [[nodiscard]] Connection* connection_of(std::int64_t session) const;
+  [[nodiscard]] Connection* connection_of(std::int64_t session) const {
+    const auto found = sessions_.find(session);
+    return found == sessions_.end() ? nullptr : found->second.connection.get();
+  }
   void cut(std::int64_t session);
   void end_session(std::int64_t session);
   void commit(Changes changes);
