@@ -2,6 +2,7 @@
 
 #include "cluster.hpp"
 #include "fleet.hpp"
+#include "foreign_user.hpp"
 #include "layout.hpp"
 #include "nemesis.hpp"
 #include "support/fixture.hpp"
@@ -66,6 +67,15 @@ void take_census(Cluster& cluster, const Log& log) {
     }
 }
 
+/// Of as many processes, in turn.
+std::vector<std::string> libraries_of(std::size_t foreign_users) {
+  if (foreign_users == 0) return {};
+  const auto here = find_libraries();
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < foreign_users && !here.empty(); ++i) all.push_back(here[i % here.size()]);
+  return all;
+}
+
 class Campaign {
  public:
   explicit Campaign(const CampaignOptions& options) : options_{options} {}
@@ -75,7 +85,7 @@ class Campaign {
     make_first_nodes(cluster_);
     fleet_.emplace(cluster_,
                    FleetOptions{options_.workers, options_.users, options_.seed, options_.session_timeout,
-                                options_.long_stays, options_.directory},
+                                options_.long_stays, options_.directory, libraries_of(options_.foreign_users)},
                    port_);
     // Four lanes. A fault takes about as long as the rest between two faults.
     Nemesis nemesis{cluster_,

@@ -18,6 +18,8 @@ struct CampaignOptions {
   int servers = 3;
   std::size_t workers = 8;
   int users = 6;
+  std::size_t foreign_users =
+      2;  ///< processes with another library, Curator and Kazoo in turn, as far as they are here
   std::chrono::milliseconds session_timeout{2'000};
   std::uint64_t long_stays = 3;  ///< see WorkerOptions
   /// The directory of the logs.

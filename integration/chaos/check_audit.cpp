@@ -29,7 +29,8 @@ struct Trail {
 
 std::map<int, Trail> trails_of(const Evidence& evidence) {
   std::map<int, Trail> trails;
-  for (const int process : evidence.drained) trails[process];  // a process without a record, too
+  for (const int process : evidence.drained)
+    if (!evidence.foreign_users.contains(process)) trails[process];  // a process without a record, too
   for (const AuditRecord& each : evidence.audit) {
     Trail& trail = trails[each.process];
     trail.sequences.insert(each.sequence);
@@ -59,7 +60,9 @@ class AuditCheck {
 
  private:
   /// Those that a process writes until it has drained are complete. One that was killed lacks the last ones.
-  [[nodiscard]] bool is_complete(int process) const { return evidence_.drained.contains(process); }
+  [[nodiscard]] bool is_complete(int process) const {
+    return evidence_.drained.contains(process) && !evidence_.foreign_users.contains(process);
+  }
 
   /// Null: the servers have not made it.
   [[nodiscard]] const Node* node_of(const AuditRecord& record) const {

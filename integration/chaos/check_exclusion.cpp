@@ -55,6 +55,7 @@ bool is_excused(const Evidence& evidence, const Record& visit, std::int64_t toge
   if (!node || node->removed_at > together_at + ticks(evidence.bounds.clocks)) return false;
   if (node->end == Node::End::by_another) return true;
   if (node->end != Node::End::with_session) return false;
+  if (evidence.foreign_users.contains(visit.process)) return true;  // Curator and Kazoo tell no holder
   const auto hold = evidence.holds.find(node->created);
   std::int64_t gone_at = left_at;
   if (hold != evidence.holds.end() && hold->second.lost_at != 0) gone_at = std::min(gone_at, hold->second.lost_at);

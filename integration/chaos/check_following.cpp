@@ -155,7 +155,8 @@ std::vector<Violation> check_following(const Evidence& evidence) {
   }
   if (followers.empty()) return found;
   for (const int process : evidence.drained)
-    if (!followers.contains(process)) found.push_back({"a process has followed nothing", {}, process});
+    if (!followers.contains(process) && !evidence.foreign_users.contains(process))
+      found.push_back({"a process has followed nothing", {}, process});
   return found;
 }
 

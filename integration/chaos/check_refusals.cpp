@@ -40,7 +40,7 @@ std::vector<Violation> find_passed_over(const Evidence& evidence) {
     // An acquire of several locks as one may have the first of them, and wait for the other.
     const bool may_have_it = node.place.kind == LockKind::mutex &&
                              std::ranges::any_of(makers, [](const Attempt* each) { return each->kind == "several"; });
-    if (makers.empty() || may_have_it) continue;
+    if (makers.empty() || may_have_it || evidence.is_twin_of_foreign_user(node)) continue;
     std::int64_t until = node.removed_at != 0 ? node.removed_at : evidence.ends_at;
     until = std::min(until, evidence.killed_at(process));
     for (const Attempt* each : makers) until = std::min(until, each->when.end);
@@ -61,14 +61,22 @@ std::vector<Violation> find_passed_over(const Evidence& evidence) {
 
 /// A waiter without a limit is granted in the end, so the waiters with a limit show whether a kind is served. If a kind
 /// is not served at all, its users wait and ask no more. Its grants are therefore compared with those of the other
-/// kinds, too.
+/// kinds, too. Foreign users ask rarely, and always with a limit, whatever their libraries make of it.
 std::vector<Violation> find_starved(const Evidence& evidence) {
   constexpr std::int64_t enough = 200;  // so many tell a share
-  const auto tallies = tally_by_kind(evidence);
+  constexpr std::int64_t enough_of_foreign_users = 20;
+  auto tallies = tally_by_kind(evidence);
+  std::vector<Violation> found;
+  for (const char* library : {"curator", "kazoo"})
+    if (const auto tally = tallies.extract(library);
+        tally && tally.mapped().asked >= enough_of_foreign_users &&
+        static_cast<double>(tally.mapped().granted) <
+            evidence.bounds.granted * static_cast<double>(tally.mapped().asked))
+      found.push_back({std::string{library} + " was granted only " + std::to_string(tally.mapped().granted) + " of " +
+                       std::to_string(tally.mapped().asked) + " locks"});
   double mean = 0;
   for (const auto& [kind, tally] : tallies)
     mean += static_cast<double>(tally.granted) / static_cast<double>(tallies.size());
-  std::vector<Violation> found;
   for (const auto& [kind, tally] : tallies) {
     const auto [asked, granted, asked_with_limit, granted_with_limit] = tally;
     if (asked_with_limit >= enough &&

@@ -66,6 +66,9 @@ void Evidence::index() {
         if (hold != holds.end()) hold->second.releasing_at = each.at;
         break;
       case Event::drained: drained.insert(each.process); break;
+      case Event::measured:
+        if (each.reason == "foreign_user") foreign_users.insert(each.process);
+        break;
       default: break;
     }
   }
@@ -163,6 +166,12 @@ void Evidence::index_attempts() {
 int Evidence::process_of(const Node& node) const {
   constexpr std::string_view prefix = "worker-";
   return node.client.starts_with(prefix) ? std::atoi(node.client.c_str() + prefix.size()) : 0;
+}
+
+bool Evidence::is_twin_of_foreign_user(const Node& node) const {
+  return foreign_users.contains(process_of(node)) && std::ranges::any_of(history.twins(), [&](const auto& each) {
+           return each.first == node.created || each.second == node.created;
+         });
 }
 
 std::vector<const Attempt*> Evidence::makers_of(const Node& node) const {

@@ -86,6 +86,7 @@ struct Evidence {
   std::map<int, std::int64_t> killed{};          ///< and when it was killed
   std::vector<Record> late{};                    ///< how late the machine was, in microseconds
   std::set<int> drained{};
+  std::set<int> foreign_users{};       ///< processes with another library
   std::int64_t begins_at = INT64_MAX;  ///< of the users' records
   std::int64_t ends_at = 0;            ///< the time after it is unknown
   /// By process and lock, in the order of their beginnings.
@@ -115,6 +116,9 @@ struct Evidence {
   [[nodiscard]] std::chrono::microseconds quiet_time() const;
   /// The process that made the node, by the node's data. 0: no process of the campaign.
   [[nodiscard]] int process_of(const Node& node) const;
+  /// Whether another library has made the node beside another one of the same attempt: neither Curator nor Kazoo asks a
+  /// server to catch up before it looks for a node whose reply was lost. It may then wait for the other one.
+  [[nodiscard]] bool is_twin_of_foreign_user(const Node& node) const;
   /// The attempts one of which has made the node: the attempt that was granted it, or those that were under way, or the
   /// last one before, whose create came when it had ended.
   [[nodiscard]] std::vector<const Attempt*> makers_of(const Node& node) const;

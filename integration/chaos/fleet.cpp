@@ -24,8 +24,9 @@ void tell(const test::Process& program, const char* word) {
 Fleet::Fleet(const Cluster& cluster, const FleetOptions& options, std::uint16_t register_port)
     : options_{options}, register_port_{register_port} {
   const auto servers = cluster.addresses();
-  for (std::size_t i = 0; i < options.workers; ++i) {
+  for (std::size_t i = 0; i < options.workers + options.foreign_users.size(); ++i) {
     Member& member = members_.emplace_back();
+    if (i >= options.workers) member.library = options.foreign_users[i - options.workers];
     for (std::size_t s = 0; s < servers.size(); ++s)
       member.links.push_back(
           std::make_unique<test::FrameProxy>(servers[s].port, servers[s].host, "127.0.0." + std::to_string(s + 1)));
@@ -36,18 +37,27 @@ Fleet::Fleet(const Cluster& cluster, const FleetOptions& options, std::uint16_t 
 
 void Fleet::start(Member& member) {
   member.process = ++last_process_;
+  member.log = options_.directory / ("worker." + std::to_string(member.process));
+  member.program = std::make_unique<test::Process>("/proc/self/exe", command_of(member));
+}
+
+std::vector<std::string> Fleet::command_of(const Member& member) const {
+  const bool is_worker = member.library.empty();
   std::string servers;
   for (const auto& link : member.links) servers += (servers.empty() ? "" : ",") + link->address();
-  if (member.process % 4 == 0) servers += "," + black_hole_.address();
-  member.log = options_.directory / ("worker." + std::to_string(member.process));
+  if (is_worker && member.process % 4 == 0) servers += "," + black_hole_.address();
   const auto number = [](auto value) { return std::to_string(value); };
-  member.program = std::make_unique<test::Process>(
-      "/proc/self/exe",
-      std::vector<std::string>{
-          "work", "--slot", number(&member - members_.data() + 1), "--connect", servers, "--log", member.log.string(),
-          "--register", number(register_port_), "--process", number(member.process), "--users", number(options_.users),
-          "--seed", number(options_.seed * 1'000 + static_cast<std::uint64_t>(member.process) * 10), "--timeout",
-          number(options_.session_timeout.count()), "--long-stays", number(options_.long_stays)});
+  std::vector<std::string> words{is_worker ? "work" : "visit"};
+  words.insert(words.end(), {"--connect", servers, "--log", member.log.string(), "--register", number(register_port_),
+                             "--process", number(member.process), "--seed",
+                             number(options_.seed * 1'000 + static_cast<std::uint64_t>(member.process) * 10),
+                             "--timeout", number(options_.session_timeout.count())});
+  if (is_worker)
+    words.insert(words.end(), {"--slot", number(&member - members_.data() + 1), "--users", number(options_.users),
+                               "--long-stays", number(options_.long_stays)});
+  else
+    words.insert(words.end(), {"--library", member.library});
+  return words;
 }
 
 int Fleet::process(std::size_t member) const {
@@ -55,9 +65,12 @@ int Fleet::process(std::size_t member) const {
   return members_[member].process;
 }
 
+/// A foreign user's library is in a program of its own, in its process group.
 void Fleet::signal(std::size_t member, int number) const {
   const std::scoped_lock lock{mutex_};
-  members_[member].program->signal(number);
+  const test::Process& program = *members_[member].program;
+  program.signal(number);
+  if (!members_[member].library.empty()) ::kill(-program.pid(), number);
 }
 
 void Fleet::replace_dead(const Log& log) {

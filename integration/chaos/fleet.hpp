@@ -27,6 +27,7 @@ struct FleetOptions {
   std::chrono::milliseconds session_timeout{2'000};
   std::uint64_t long_stays = 3;
   std::filesystem::path directory{};
+  std::vector<std::string> foreign_users{};  ///< the libraries of further processes (foreign_user.hpp)
 };
 
 /// A process and its own links to each server. One process in four also has an address whose queue of connections is
@@ -63,6 +64,7 @@ class Fleet {
 
  private:
   struct Member {
+    std::string library{};  // empty: zklock
     int process = 0;
     std::filesystem::path log{};
     std::vector<std::unique_ptr<test::FrameProxy>> links{};
@@ -70,6 +72,7 @@ class Fleet {
   };
   void bring_to(const char* word, const std::string& mark);
   void start(Member& member);
+  [[nodiscard]] std::vector<std::string> command_of(const Member& member) const;
 
   FleetOptions options_;
   std::uint16_t register_port_;

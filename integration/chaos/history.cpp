@@ -12,16 +12,20 @@ namespace {
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// What all nodes of one attempt begin with, "_c_<uuid>-". Empty when there is no such prefix.
+/// What all nodes of one attempt begin with: "_c_<uuid>-", or 32 digits by Kazoo. Empty when there is no such prefix.
 std::string protection_of(const std::string& path) {
+  constexpr std::size_t length_of_kazoos = 32;
   const std::string name = name_of(path);
-  return name.starts_with("_c_") ? name.substr(0, 40) : std::string{};
+  if (name.starts_with("_c_")) return name.substr(0, 40);
+  const bool is_kazoos = name.find_first_not_of("0123456789abcdef") == length_of_kazoos;
+  return is_kazoos ? name.substr(0, length_of_kazoos) : std::string{};
 }
 
 /// Does what parse_lock_node does, but on its own: the judge believes nothing that the library says.
 std::optional<LockNode> place_of(const std::string& path) {
   constexpr std::size_t digits = 10;
-  constexpr std::array<std::pair<std::string_view, LockKind>, 5> markers{{{"lock-", LockKind::mutex},
+  constexpr std::array<std::pair<std::string_view, LockKind>, 6> markers{{{"lock-", LockKind::mutex},
+                                                                          {"__lock__", LockKind::mutex},
                                                                           {"__READ__", LockKind::read},
                                                                           {"__WRIT__", LockKind::write},
                                                                           {"lease-", LockKind::permit},

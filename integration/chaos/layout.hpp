@@ -33,6 +33,8 @@ inline bool is_kept_confirmed(std::string_view line) { return line.find("/confir
 /// Whether they keep it, and do not ask: one node, and one token, of many grants.
 inline bool is_kept_silent(std::string_view line) { return line.find("/silent") != std::string_view::npos; }
 inline bool is_kept(std::string_view line) { return is_kept_confirmed(line) || is_kept_silent(line); }
+/// Whether the nodes of that lock have Kazoo's names, not Curator's: half of the kept locks, those with odd numbers.
+inline bool has_kazoos_names(std::string_view line) { return is_kept(line) && (line.back() - '0') % 2 == 1; }
 
 /// How many permits the semaphore of that path, or of that directory below, has. A semaphore mutex has one.
 inline std::size_t permits_of(std::string_view line) {

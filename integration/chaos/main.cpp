@@ -1,5 +1,6 @@
 // The fault campaign's processes: workers, the register, and the director, which starts the others and judges them.
 #include "campaign.hpp"
+#include "foreign_user.hpp"
 #include "register.hpp"
 #include "report.hpp"
 #include "worker.hpp"
@@ -44,6 +45,16 @@ int main(int argc, char** argv) {
   work_command->add_option("--seed", worker.seed);
   work_command->add_option("--timeout", timeout, "of the session, in milliseconds");
 
+  ForeignUserOptions foreign;
+  CLI::App* visit_command = app.add_subcommand("visit", "a process with a lock user of another library");
+  visit_command->add_option("--library", foreign.library)->required()->check(CLI::IsMember({"curator", "kazoo"}));
+  visit_command->add_option("--connect", foreign.connect_string)->required();
+  visit_command->add_option("--log", foreign.log)->required();
+  visit_command->add_option("--register", foreign.register_port)->required();
+  visit_command->add_option("--process", foreign.process)->required();
+  visit_command->add_option("--seed", foreign.seed);
+  visit_command->add_option("--timeout", timeout, "of the session, in milliseconds");
+
   std::string log;
   CLI::App* register_command = app.add_subcommand("register", "the resource that the locks protect");
   register_command->add_option("--log", log)->required();
@@ -59,6 +70,7 @@ int main(int argc, char** argv) {
   run_command->add_option("--workers", campaign.workers);
   run_command->add_option("--long-stays", campaign.long_stays);
   run_command->add_option("--users", campaign.users);
+  run_command->add_option("--foreign-users", campaign.foreign_users);
   run_command->add_option("--directory", campaign.directory)->required();
 
   CLI::App* judge_command = app.add_subcommand("judge", "the verdict on a campaign that has been run");
@@ -67,12 +79,13 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGPIPE, SIG_IGN);  // an ended process is found out otherwise
   try {
-    worker.session_timeout = std::chrono::milliseconds{timeout};
+    worker.session_timeout = foreign.session_timeout = std::chrono::milliseconds{timeout};
     campaign.longest = std::chrono::seconds{seconds};
-    if (*work_command) {
-      std::freopen((worker.log.string() + ".errors").c_str(), "w", stderr);  // no process reads the pipe
-      std::setvbuf(stderr, nullptr, _IONBF, 0);                              // the last words of an abort, too
-      return work(worker);
+    if (*work_command || *visit_command) {
+      const std::string errors = (*work_command ? worker.log : foreign.log).string() + ".errors";
+      std::freopen(errors.c_str(), "w", stderr);  // no process reads the pipe
+      std::setvbuf(stderr, nullptr, _IONBF, 0);   // the last words of an abort, too
+      return *work_command ? work(worker) : be_foreign_user(foreign);
     }
     if (*run_command) {
       return report(campaign, run_campaign(campaign)) ? 0 : 1;

@@ -122,6 +122,12 @@ zklock_mutant(early_handoff recipes/src/locks/mutex/wait_in_queue.cpp "while (!a
 # Kept locks: no event asks for the node.
 zklock_mutant(deaf_keeper recipes/src/locks/lease/kept_lock_node.cpp "if (is_over_) return;
   kept_lock_.on_stranger();" "return;")
+# Kept locks: at each event the queue is listed, which shows only nodes that begin as zklock's and Curator's do.
+zklock_mutant(deaf_to_kazoo recipes/src/locks/lease/kept_lock_node.cpp
+  "return queue.size() == 1 && queue.front().name == own;"
+  "int seen = 0; for (const auto& each : queue) seen += each.name.starts_with(\"_c_\") ? 1 : 0; return seen == 1 && queue.front().name == own;"
+  "if (self && self->watch_number_ == number) self->on_event();"
+  "if (self && self->watch_number_ == number) self->look();")
 # Kept locks: a client lets a second one of its own in.
 zklock_mutant(two_of_one_client recipes/src/locks/lease/kept_state.cpp
   "case KeptEvent::wanted: return {KeptState::held, KeptAction::wait};"

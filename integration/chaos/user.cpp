@@ -204,8 +204,11 @@ void User::use_kept() {
   const std::string kind = is_silent ? "silent" : "confirmed";
   const std::uint64_t own = static_cast<std::uint64_t>(workplace_.process) % lines;
   const std::string line = locks + kind + std::to_string(below(4) == 0 ? below(lines) : own);
-  InterProcessMutex mutex{
-      workplace_.client, line, {.keep = kept_for, .keeping = is_silent ? Keeping::silent : Keeping::confirmed}};
+  InterProcessMutex mutex{workplace_.client,
+                          line,
+                          {.naming = has_kazoos_names(line) ? LockNaming::kazoo : LockNaming::curator,
+                           .keep = kept_for,
+                           .keeping = is_silent ? Keeping::silent : Keeping::confirmed}};
   for (std::uint64_t left = 1 + below(6); left > 0 && !workplace_.closing_time; --left) use_once(mutex, kind, line);
 }
 
