@@ -40,6 +40,7 @@ BARS = [
     *(("alternating", kept, "zklock", "locks_per_s", ">=", 0.9) for kept in ("zklock-kept", "zklock-kept-silent")),
     ("affinity", "zklock-kept-silent", "zklock", "locks_per_s", ">=", 20),
     ("affinity", "zklock-kept-silent", "zklock", "other_p99_us", "<=", 2),
+    *(("read-mostly", kept, None, "reads_per_s", ">=", 100_000) for kept in ("zklock-kept-silent", "zklock-kept-blocking")),
     ("failed-tries", "zklock", None, "requests", "<=", 2 + HEARTBEATS),
     ("metered", "zklock", "metered", "locks_per_s", "<=", 1.03),
     ("read-write-64-1", "zklock", "curator", "reads_per_s", ">=", 3),
