@@ -125,7 +125,7 @@ void HeldLock::remove(std::function<void(error_code)> removed) {
   };
   if (kept_) return kept_->remove(std::move(conclude));
   asio::dispatch(session().get_executor(), [self = shared_from_this(), conclude = std::move(conclude)]() mutable {
-    const KeptLock::Front front = std::move(self->front_);
+    const KeptLock::Front front = std::move(self->front_);  // it leaves once the delete is sent
     self->place_.remove(std::move(conclude));
   });
 }
