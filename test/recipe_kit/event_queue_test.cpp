@@ -6,6 +6,7 @@
 #include <zklock/testing/simulation.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/dispatch.hpp>
 
 #include <memory>
 #include <optional>
@@ -80,4 +81,29 @@ TEST_CASE_METHOD(Fixture, "a cancellation that comes after its wait is over ends
   timely.emit(asio::cancellation_type::total);
   run();
   CHECK(second == std::pair{error_code{asio::error::operation_aborted}, 0});
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "no handler runs within the call that pushes its event, nor within the one that asks for it") {
+  const bool is_serial = GENERATE(false, true);
+  const asio::any_io_executor executor = is_serial ? queue->client().get_executor() : simulation.executor();
+  const auto note_there = [&](Fixture::Outcome& outcome) {
+    return asio::bind_executor(executor, [&outcome](error_code error, int event) { outcome.emplace(error, event); });
+  };
+  Fixture::Outcome waiting;
+  stream.async_next(note_there(waiting));
+  asio::dispatch(queue->client().get_executor(), [&] {  // as publishers do, which may hold a mutex
+    queue->push(1);
+    queue->push(2);
+    CHECK_FALSE(waiting);
+  });
+  run();
+  CHECK(waiting == std::pair{error_code{}, 1});
+  Fixture::Outcome unread;
+  asio::dispatch(executor, [&] {
+    stream.async_next(note_there(unread));
+    CHECK_FALSE(unread);
+  });
+  run();
+  CHECK(unread == std::pair{error_code{}, 2});
 }

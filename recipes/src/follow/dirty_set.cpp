@@ -2,10 +2,10 @@
 
 namespace zklock {
 
-void DirtySet::enqueue(const Item& item, Entry& entry) {
-  leave(entry, State::dirty);
-  entry.number = ++last_number_;
-  queue(entry.urgency).emplace(entry.number, item);
+void DirtySet::enqueue(Entries::value_type& entry) {
+  leave(entry.second, State::dirty);
+  entry.second.number = ++last_number_;
+  queue(entry.second.urgency).emplace(entry.second.number, &entry);
 }
 
 /// Ends what its state stands for.
@@ -28,7 +28,7 @@ void DirtySet::add(const Item& item, Urgency urgency, Duty duty) {
   if (!is_new) return;
   found->second.urgency = urgency;
   set_duty(found->second, duty);
-  enqueue(found->first, found->second);
+  enqueue(*found);
 }
 
 void DirtySet::drop(const Item& item) {
@@ -48,7 +48,7 @@ void DirtySet::clear() {
 
 void DirtySet::mark(const Item& item) {
   const auto found = items_.find(item);
-  if (found != items_.end() && found->second.state == State::clean) enqueue(found->first, found->second);
+  if (found != items_.end() && found->second.state == State::clean) enqueue(*found);
 }
 
 void DirtySet::hold(const Item& item) {
@@ -58,24 +58,23 @@ void DirtySet::hold(const Item& item) {
 
 void DirtySet::release(const Item& item) {
   const auto found = items_.find(item);
-  if (found != items_.end() && found->second.state == State::held) enqueue(found->first, found->second);
+  if (found != items_.end() && found->second.state == State::held) enqueue(*found);
 }
 
 void DirtySet::mark_all() {
-  for (auto& [item, entry] : items_)
-    if (entry.state != State::dirty) enqueue(item, entry);
+  for (auto& entry : items_)
+    if (entry.second.state != State::dirty) enqueue(entry);
 }
 
 std::vector<DirtySet::Read> DirtySet::take(std::size_t limit) {
   std::vector<Read> reads;
   while (under_way_ < limit && has_dirty()) {
     auto& first = queues_[queues_[0].empty() ? 1 : 0];
-    Item item = std::move(first.begin()->second);
-    Entry& entry = items_.find(item)->second;
+    auto& [item, entry] = *first.begin()->second;
     leave(entry, State::reading);
     ++under_way_;
     entry.number = ++last_number_;
-    reads.push_back({std::move(item), entry.number});
+    reads.push_back({item, entry.number});
   }
   return reads;
 }
@@ -83,11 +82,11 @@ std::vector<DirtySet::Read> DirtySet::take(std::size_t limit) {
 std::pair<bool, DirtySet::Duty> DirtySet::answered(const Read& read, Answer answer) {
   const auto found = items_.find(read.item);
   if (found == items_.end()) return {};
-  auto& [item, entry] = *found;
+  Entry& entry = found->second;
   if (entry.state != State::reading || entry.number != read.ticket) return {};
   const Duty duty = entry.duty;
   if (answer == Answer::failed) {
-    enqueue(item, entry);
+    enqueue(*found);
   } else {
     leave(entry, State::clean);
     set_duty(entry, Duty::none);

@@ -72,13 +72,13 @@ class DirtySet {
   };
   using Entries = std::unordered_map<Item, Entry, ItemHash>;
 
-  void enqueue(const Item& item, Entry& entry);
+  void enqueue(Entries::value_type& entry);
   void leave(Entry& entry, State next);
   void set_duty(Entry& entry, Duty duty);
   [[nodiscard]] auto& queue(Urgency urgency) { return queues_[static_cast<std::size_t>(urgency)]; }
 
   Entries items_;
-  std::map<std::uint64_t, Item> queues_[2];  // by the order in which they became dirty
+  std::map<std::uint64_t, Entries::value_type*> queues_[2];  // by the order in which they became dirty
   std::size_t owed_[2] = {0, 0};
   std::size_t under_way_ = 0;
   std::uint64_t last_number_ = 0;

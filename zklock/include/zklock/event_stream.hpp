@@ -24,7 +24,8 @@ class EventSource {
   EventSource(const EventSource&) = delete;
   virtual ~EventSource() = default;
 
-  virtual void next(Handler<Event> handler) = 0;
+  /// `way`: the handler's.
+  virtual void next(Handler<Event> handler, Way way) = 0;
   /// Blocks. Error::timed_out when the time has passed.
   virtual std::pair<error_code, std::optional<Event>> take(Deadline deadline) = 0;
   /// A wait under way completes with operation_aborted.
@@ -41,10 +42,13 @@ template <class Event>
 void abandon(const std::shared_ptr<EventSource<Event>>& source) noexcept {
   if (source && !source->client().in_forked_child()) source->abandon();
 }
-template <class Event>
-void start_next_event(std::shared_ptr<EventSource<Event>> source, Handler<Event> handler) {
-  source->next(std::move(handler));
-}
+struct StartNextEvent {
+  template <class Event, class H>
+  void operator()(std::shared_ptr<EventSource<Event>> source, H handler) const {
+    const Way way = handler.way;
+    source->next(std::move(handler), way);
+  }
+};
 
 }  // namespace detail
 
@@ -78,8 +82,7 @@ class EventStream {
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code, Event)> Token = asio::deferred_t>
   auto async_next(Token&& token = {}) {
-    return detail::initiate<void(error_code, Event), &detail::start_next_event<Event>>(std::forward<Token>(token),
-                                                                                       source_);
+    return detail::initiate<void(error_code, Event), detail::StartNextEvent{}>(std::forward<Token>(token), source_);
   }
 
   /// The same, blocking. Throws boost::system::system_error with the errors above, and Error::would_deadlock on a thread

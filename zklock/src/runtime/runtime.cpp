@@ -50,8 +50,17 @@ void Loop::flush() {
 Runtime::Runtime()
     : generation_{forks()}, io_{std::make_unique<Loop>("zklock-io", Loop::AtEnd::drop)}, serial_{io_->executor()} {}
 
-Runtime::Runtime(asio::any_io_executor given)
-    : generation_{forks()}, given_{given}, serial_{asio::make_strand(given)} {}
+namespace {
+
+/// Of an io_context's executor, which most programs give, itself: not of one whose type is erased.
+asio::any_io_executor strand_of(const asio::any_io_executor& given) {
+  const auto* plain = given.target<asio::io_context::executor_type>();
+  return plain ? asio::any_io_executor{asio::make_strand(*plain)} : asio::make_strand(given);
+}
+
+}  // namespace
+
+Runtime::Runtime(asio::any_io_executor given) : generation_{forks()}, given_{given}, serial_{strand_of(given)} {}
 
 bool Runtime::in_forked_child() const noexcept { return forks() != generation_; }
 

@@ -55,11 +55,11 @@ class EventQueue final : public detail::EventSource<Event>,
     changed_.notify_one();
   }
 
-  void next(detail::Handler<Event> handler) override {
+  void next(detail::Handler<Event> handler, detail::Way way) override {
     std::unique_lock lock{mutex_};
-    if (waiter_) return post(std::move(handler), make_error_code(Error::invalid_state), Event{});
+    if (waiter_) return post({std::move(handler), way}, make_error_code(Error::invalid_state), Event{});
     follow_cancellation(handler, ++waits_);
-    waiter_.emplace(std::move(handler));
+    waiter_.emplace(Waiter{std::move(handler), way});
     if (!unread_.empty()) return complete(lock, error_code{}, unread_.pop());
     if (end_) complete(lock, *end_, Event{});
   }
@@ -93,6 +93,11 @@ class EventQueue final : public detail::EventSource<Event>,
   std::function<void()> on_abandon;
 
  private:
+  struct Waiter {
+    detail::Handler<Event> handler;
+    detail::Way way;
+  };
+
   /// The slot belongs to the caller's threads, so that it cannot be cleared when the wait is over: it goes by the wait's
   /// number, and cancels no later wait.
   void follow_cancellation(const detail::Handler<Event>& handler, std::uint64_t number) {
@@ -109,16 +114,18 @@ class EventQueue final : public detail::EventSource<Event>,
   }
 
   void complete(std::unique_lock<std::mutex>& lock, error_code error, Event event) {
-    detail::Handler<Event> handler{std::move(*waiter_)};
+    Waiter waiter{std::move(*waiter_)};
     waiter_.reset();
     lock.unlock();
-    post(std::move(handler), error, std::move(event));
+    post(std::move(waiter), error, std::move(event));
   }
 
-  /// Never within the call that began the wait.
-  void post(detail::Handler<Event> handler, error_code error, Event event) {
+  /// Never within the call that began the wait, nor under the publisher's mutex. A handler that has an executor of its
+  /// own goes there by a post, and needs none before.
+  void post(Waiter waiter, error_code error, Event event) {
+    if (waiter.way != detail::Way::none) return std::move(waiter.handler)(error, std::move(event));
     asio::post(this->client().get_executor(),
-               [self = this->shared_from_this(), handler = std::move(handler), error,
+               [self = this->shared_from_this(), handler = std::move(waiter.handler), error,
                 event = std::move(event)]() mutable { std::move(handler)(error, std::move(event)); });
   }
 
@@ -126,7 +133,7 @@ class EventQueue final : public detail::EventSource<Event>,
   std::condition_variable changed_;
   Unread unread_;
   std::optional<error_code> end_;
-  std::optional<detail::Handler<Event>> waiter_;
+  std::optional<Waiter> waiter_;
   std::uint64_t waits_ = 0;
 };
 
