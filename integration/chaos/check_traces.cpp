@@ -7,6 +7,8 @@
 #include <iterator>
 #include <map>
 #include <regex>
+#include <set>
+#include <utility>
 
 namespace zklock::chaos {
 namespace {
@@ -97,11 +99,19 @@ std::vector<Violation> check_nodes(const Evidence& evidence) {
   return found;
 }
 
+/// Curator makes another session when it has had no link for a session timeout, finds by it what it has made by the one
+/// before, and takes that for its own.
 std::vector<Violation> check_deleters(const Evidence& evidence) {
-  std::vector<Violation> found;
+  std::set<std::pair<int, std::int64_t>> sessions;  // of processes with other libraries
   for (const auto& [token, node] : evidence.history.nodes())
-    if (node.end == Node::End::by_another && !evidence.operators.contains(node.remover))
+    if (const int process = evidence.process_of(node); evidence.foreign_users.contains(process))
+      sessions.emplace(process, node.session);
+  std::vector<Violation> found;
+  for (const auto& [token, node] : evidence.history.nodes()) {
+    if (node.end != Node::End::by_another || evidence.operators.contains(node.remover)) continue;
+    if (!sessions.contains({evidence.process_of(node), node.remover}))
       found.push_back({"a node was deleted by a session that had not made it", {token}});
+  }
   return found;
 }
 

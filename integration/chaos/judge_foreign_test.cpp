@@ -18,6 +18,9 @@ struct Names {
   std::string foreign;
 };
 
+constexpr std::int64_t another_of_two = 33;  // a session of process 2
+constexpr const char* c = "_c_00000000-0000-0000-0000-00000000000c-lock-0000000002";
+
 Names some_names() {
   return GENERATE(Names{"silent0", a, b}, Names{"silent0", a, "0123456789abcdef0123456789abcdef-lock-0000000001"},
                   Names{"silent1", "_c_00000000-0000-0000-0000-00000000000a-__lock__0000000000",
@@ -119,6 +122,19 @@ TEST_CASE(
   CHECK(overlaps(true, true) == 0);
   CHECK(overlaps(true, false) == 1);
   CHECK(overlaps(false, true) == 1);
+}
+
+TEST_CASE("I9: a foreign user may delete by one session what it has made by another, and no other process's nodes") {
+  const auto found = [](bool is_foreign, std::int64_t remover) {
+    Story story;
+    if (is_foreign) story.user(1, Event::measured, 2, 0, "foreign_user");
+    story.create(10, two, a).create(11, another_of_two, b).create(12, one, c);
+    story.remove(13, remover, a);
+    return check_deleters(story.tell()).size();
+  };
+  CHECK(found(true, another_of_two) == 0);
+  CHECK(found(true, one) == 1);
+  CHECK(found(false, another_of_two) == 1);
 }
 
 TEST_CASE("I6, I8: a foreign user may make two nodes by one attempt, and wait behind its own") {
