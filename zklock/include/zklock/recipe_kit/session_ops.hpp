@@ -15,8 +15,8 @@ namespace zklock {
 /// Waits until the session is connected again; returns the error that ended it, if it has ended.
 [[nodiscard]] Awaitable<error_code> wait_connected(Session session);
 
-/// The same, only if it is not connected. Without a link a request is not sent, and fails at once. A delete waits first:
-/// else that would count as a try, and a node that others have deleted would seem to be gone by it.
+/// The same, only if it is not connected. Without a link a request is not sent, and fails at once. A delete waits
+/// first: else that would count as a try, and a node that others have deleted would seem to be gone by it.
 [[nodiscard]] Awaitable<void> wait_for_link(Session session);
 
 /// After a retryable error: waits for the link, or for a moment if the link is up (a server that throttles).
