@@ -164,6 +164,17 @@ zklock_mutant(foreign_between recipes/src/wait_queue/local_queue.cpp "newest_->s
 set(zklock_found_by tests)
 # Kept locks: a grant that its acquire cannot use is lost.
 zklock_mutant(lost_grant recipes/src/locks/lease/kept_lock.cpp "if (node_) node_->take_back_unused(may_keep_);" "")
+# Kept locks: one acquire more than may goes ahead of another client.
+zklock_mutant(one_handoff_more recipes/src/locks/lease/kept_lock.cpp
+  "handoffs_ >= max_handoffs) return false;" "handoffs_ > max_handoffs) return false;"
+  "if (staying >= each->max_handoffs - handoffs_) break;" "if (staying > each->max_handoffs - handoffs_) break;")
+# Kept locks: others go ahead of another client though the link was lost.
+zklock_mutant(handoff_over_links recipes/src/locks/lease/kept_lock.cpp
+  "if (cause != Cause::another_client) handoffs_ = no_more_handoffs;" "")
+# Kept locks: an acquire that comes after another client waits without a node.
+zklock_mutant(late_local_waiter recipes/src/locks/lease/kept_state.cpp
+  "case KeptEvent::wanted: return {KeptState::asked, KeptAction::enqueue};"
+  "case KeptEvent::wanted: return {KeptState::asked, KeptAction::wait};")
 # Kept locks: a confirmed grant although another client has come.
 zklock_mutant(deaf_confirmation recipes/src/locks/lease/kept_lock_node.cpp
   "co_return self->is_on_its_connection() && self->watch_.is_set() && self->kept_lock_.is_wanted(*self);"

@@ -20,6 +20,7 @@ namespace {
 
 constexpr LockSettings confirmed{.keep = 2s, .keeping = Keeping::confirmed};
 constexpr LockSettings silent{.keep = 2s, .keeping = Keeping::silent};
+constexpr LockSettings with_handoffs{.keep = 2s, .keeping = Keeping::silent, .local_hand_overs = 4};
 
 /// What the lock guards, and who is there.
 struct Room {
@@ -60,7 +61,7 @@ struct Fixture : LockFixture {
 }  // namespace
 
 TEST_CASE_METHOD(Fixture, "threads of clients that keep a lock, and of one that does not, are inside one at a time") {
-  const LockSettings settings = GENERATE(confirmed, silent);
+  const LockSettings settings = GENERATE(confirmed, silent, with_handoffs);
   const Client third = make_client(server);
   InterProcessMutex first{client, path, settings};
   InterProcessMutex second{other, path, settings};
@@ -105,6 +106,30 @@ TEST_CASE_METHOD(Fixture, "a lock that a client keeps goes to another client tha
     CHECK(theirs.fencing_token() > kept_token);
     theirs.release();
   }
+}
+
+TEST_CASE_METHOD(Fixture, "threads that use a kept lock all the time go ahead of another client a few times only") {
+  constexpr int threads_of_keeper = 6;
+  InterProcessMutex mutex{client, path, with_handoffs};
+  InterProcessMutex theirs{other, path};
+  Room room;
+  std::atomic<bool> is_over{false};
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < threads_of_keeper; ++i)
+      threads.emplace_back([&] {
+        while (!is_over) use(mutex, room, 1);
+      });
+    for (int round = 0; round < 20; ++round) {
+      if (!theirs.try_lock_for(20s)) break;
+      room.visit(theirs.fencing_token());
+      theirs.unlock();
+    }
+    is_over = true;
+  }
+  CHECK(room.visits > 20);
+  CHECK(room.overlaps == 0);
+  CHECK(room.disorder == 0);
 }
 
 TEST_CASE_METHOD(Fixture, "a kept lock that nobody uses is given up, and nothing is left of it") {

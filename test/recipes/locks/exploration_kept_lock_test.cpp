@@ -33,6 +33,7 @@ struct User {
 
 constexpr LockSettings confirmed{.keep = 60ms, .keeping = Keeping::confirmed};
 constexpr LockSettings silent{.keep = 60ms, .keeping = Keeping::silent};
+constexpr LockSettings with_handoffs{.keep = 60ms, .keeping = Keeping::silent, .local_hand_overs = 2};
 
 asio::awaitable<void> use(Simulation& simulation, std::shared_ptr<test::LockWatch> watch, User user) {
   co_await test::pause(user.comes_after);
@@ -94,7 +95,7 @@ TEST_CASE("a lock that is kept is exclusive whatever an operator deletes") {
 }
 
 TEST_CASE("local waiters without nodes exclude each other, and others, whatever fails") {
-  const LockSettings settings = GENERATE(confirmed, silent);
+  const LockSettings settings = GENERATE(confirmed, silent, with_handoffs);
   check({{.name = "a", .client = "one", .times = 6, .settings = settings},
          {.name = "b", .client = "one", .times = 5, .settings = settings, .comes_after = 3ms},
          {.name = "c", .client = "one", .times = 4, .settings = settings, .comes_after = 20ms, .rests_for = 15ms},
@@ -103,8 +104,9 @@ TEST_CASE("local waiters without nodes exclude each other, and others, whatever 
 }
 
 TEST_CASE("local waiters without nodes exclude each other, and others, whatever an operator deletes") {
-  check({{.name = "a", .client = "one", .times = 6, .settings = silent},
-         {.name = "b", .client = "one", .times = 5, .settings = silent, .comes_after = 3ms},
+  const LockSettings settings = GENERATE(silent, with_handoffs);
+  check({{.name = "a", .client = "one", .times = 6, .settings = settings},
+         {.name = "b", .client = "one", .times = 5, .settings = settings, .comes_after = 3ms},
          {.name = "c", .client = "two", .times = 3, .comes_after = 50ms}},
         200, directory);
 }

@@ -37,8 +37,8 @@ TEST_CASE("what becomes of a lock that is kept, at each event") {
 
       {S::asked, E::armed, false, S::asked, A::none},     {S::asked, E::armed, true, S::asked, A::none},
       {S::asked, E::wanted, false, S::asked, A::enqueue}, {S::asked, E::wanted, true, S::asked, A::enqueue},
-      {S::asked, E::released, false, S::free, A::remove}, {S::asked, E::released, true, S::free, A::remove},
-      {S::asked, E::asked, false, S::asked, A::none},     {S::asked, E::asked, true, S::asked, A::none},
+      {S::asked, E::released, false, S::free, A::remove}, {S::asked, E::released, true, S::asked, A::hand_off},
+      {S::asked, E::asked, false, S::asked, A::flush},    {S::asked, E::asked, true, S::asked, A::flush},
   };
   for (const Case& each : cases) {
     CAPTURE(static_cast<int>(each.state), static_cast<int>(each.event), each.has_waiters);

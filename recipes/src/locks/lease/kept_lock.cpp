@@ -10,10 +10,12 @@ namespace zklock::detail {
 struct KeptLock::Waiter {
   enum class Outcome { waits, granted, enqueues, enters_again, fails, is_done };
 
-  Waiter(const asio::any_io_executor& serial, Owner of) : changed{serial}, owner{of} {}
+  Waiter(const asio::any_io_executor& serial, const Wanted& wanted)
+      : changed{serial}, owner{wanted.owner}, max_handoffs{wanted.keep.handoffs} {}
 
   AsyncEvent changed;
   Owner owner;
+  int max_handoffs;
   Outcome outcome = Outcome::waits;  // with the KeptLock's mutex
   std::shared_ptr<KeptLockNode> node{};
 };
@@ -29,7 +31,7 @@ struct KeptLock::Withdrawal {
 
 Awaitable<Result<KeptLock::Entry>> KeptLock::enter(KeptLock& lock, Wanted wanted) {
   using Outcome = Waiter::Outcome;
-  const auto waiter = std::make_shared<Waiter>(lock.serial_, wanted.owner);
+  const auto waiter = std::make_shared<Waiter>(lock.serial_, wanted);
   const Withdrawal withdrawal{lock, waiter};
   const auto cancellation = co_await asio::this_coro::cancellation_state;
   const Clock::time_point latest = Clock::now() + wanted.keep.keep;
@@ -80,10 +82,10 @@ void KeptLock::begin(const std::shared_ptr<Waiter>& waiter, const Wanted& wanted
   }
 }
 
-/// False: the lock is held by a node that may be kept, so there is no other client.
+/// False: the lock is held by a node that may be kept, so there is no other client; or it waits to be let in before one.
 bool KeptLock::enqueue_unless_held(const std::shared_ptr<Waiter>& waiter) {
   const std::lock_guard guard{mutex_};
-  if (state_ == KeptState::held || waiter->outcome != Waiter::Outcome::waits) return false;
+  if (state_ != KeptState::free || waiter->outcome != Waiter::Outcome::waits) return false;
   std::erase(waiters_, waiter);
   waiter->outcome = Waiter::Outcome::enqueues;
   ++fronts_;
@@ -101,11 +103,22 @@ void KeptLock::withdraw(const std::shared_ptr<Waiter>& waiter) {
 }
 
 /// In their order: each then makes its node in the iteration of the executor that resumes it.
-KeptLock::Waiters KeptLock::flushed() {
-  Waiters waiters = std::exchange(waiters_, {});
+KeptLock::Waiters KeptLock::flushed(std::size_t staying) {
+  const auto first = waiters_.begin() + static_cast<Waiters::difference_type>(staying);
+  Waiters waiters{first, waiters_.end()};
+  waiters_.erase(first, waiters_.end());
   for (const auto& each : waiters) each->outcome = Waiter::Outcome::enqueues;
   fronts_ += static_cast<int>(waiters.size());
   return waiters;
+}
+
+std::size_t KeptLock::may_stay() const {
+  int staying = 0;
+  for (const auto& each : waiters_) {
+    if (staying >= each->max_handoffs - handoffs_) break;
+    ++staying;
+  }
+  return static_cast<std::size_t>(staying);
 }
 
 void KeptLock::wake(Waiters waiters) const {
@@ -132,6 +145,7 @@ bool KeptLock::Front::become(const std::shared_ptr<KeptLockNode>& node, Owner ow
   lock.state_ = next_step(lock.state_, KeptEvent::armed, false).next;
   lock.node_ = node;
   lock.owner_ = owner;
+  lock.handoffs_ = 0;
   --lock.fronts_;
   lock_ = nullptr;
   return true;
@@ -162,7 +176,7 @@ void KeptLock::on_stranger() {
   Waiters waiters;
   {
     const std::lock_guard guard{mutex_};
-    if (state_ != KeptState::held) waiters = flushed();
+    if (state_ == KeptState::free) waiters = flushed();
   }
   wake(std::move(waiters));
 }
@@ -191,11 +205,12 @@ bool KeptLock::release(const KeptLockNode& node, bool may_keep) {
     const auto current = node_.lock();
     if (current.get() != &node) return true;
     owner_.reset();
-    if (!may_keep && state_ == KeptState::held) {
+    if (!may_keep) {
       state_ = KeptState::asked;
-      woken = flushed();
+      handoffs_ = no_more_handoffs;
     }
-    const KeptStep step = next_step(state_, KeptEvent::released, !waiters_.empty());
+    const bool has_next = state_ == KeptState::asked ? may_stay() > 0 : !waiters_.empty();
+    const KeptStep step = next_step(state_, KeptEvent::released, has_next);
     state_ = step.next;
     if (step.action == KeptAction::hand_off) {
       woken.push_back(std::move(waiters_.front()));
@@ -205,13 +220,16 @@ bool KeptLock::release(const KeptLockNode& node, bool may_keep) {
       woken.front()->outcome = Waiter::Outcome::granted;
     }
     is_over = step.action == KeptAction::remove;
-    if (is_over) node_.reset();
+    if (is_over) {
+      node_.reset();
+      woken = flushed();
+    }
   }
   wake(std::move(woken));
   return is_over;
 }
 
-bool KeptLock::ask(const KeptLockNode& node) {
+bool KeptLock::ask(const KeptLockNode& node, Cause cause) {
   Waiters woken;
   bool is_over = false;
   {
@@ -219,12 +237,20 @@ bool KeptLock::ask(const KeptLockNode& node) {
     if (node_.lock().get() != &node) return false;
     const KeptStep step = next_step(state_, KeptEvent::asked, !waiters_.empty());
     state_ = step.next;
-    if (step.action == KeptAction::flush) woken = flushed();
+    if (cause != Cause::another_client) handoffs_ = no_more_handoffs;
+    if (step.action == KeptAction::flush) woken = flushed(may_stay());
     is_over = step.action == KeptAction::remove;
     if (is_over) node_.reset();
   }
   wake(std::move(woken));
   return is_over;
+}
+
+bool KeptLock::begin_handoff(const KeptLockNode& node, int max_handoffs) {
+  const std::lock_guard guard{mutex_};
+  if (node_.lock().get() != &node || state_ != KeptState::asked || handoffs_ >= max_handoffs) return false;
+  ++handoffs_;
+  return true;
 }
 
 bool KeptLock::is_wanted(const KeptLockNode& node) const {

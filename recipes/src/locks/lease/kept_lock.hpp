@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,15 +28,18 @@ struct KeepSettings {
 
   Clock::duration keep{0};
   Keeping keeping = Keeping::confirmed;
+  int handoffs = 0;  ///< local ones, after another client has asked
 
   KeepSettings() = default;
   explicit KeepSettings(const LockSettings& settings) noexcept
-      : keep{std::min(settings.keep, longest)}, keeping{settings.keeping} {}
+      : keep{std::min(settings.keep, longest)},
+        keeping{settings.keeping},
+        handoffs{settings.keeping == Keeping::silent ? std::max(settings.local_hand_overs, 0) : 0} {}
   [[nodiscard]] bool is_on() const noexcept { return keep > keep.zero(); }
 };
 
 /// The acquires of one client on one path whose lock objects keep the lock. They wait without nodes
-///   - while one of them holds a kept node, and no other client asks for it;
+///   - while one of them holds a kept node, and no other client asks for it; or one does, and they are let in before;
 ///   - while one of them is in the queue, or holds the lock by a node that cannot be kept, and the client has last been
 ///     alone with the lock: once that one has released it, the next makes a node that can be kept. Another client that
 ///     comes meanwhile is ahead of them, so they wait no longer than the time for which the lock may be kept.
@@ -118,8 +123,15 @@ class KeptLock {
   [[nodiscard]] Taken take(Owner owner);
   /// The node's owner gives the lock back. True: the caller deletes the node now.
   [[nodiscard]] bool release(const KeptLockNode& node, bool may_keep);
+  enum class Cause {
+    another_client,  ///< may be in the queue: the first of those that wait may be let in before
+    other            ///< nobody is let in by the node any more
+  };
   /// The node is not kept any longer: after its owner's release, or from now on. True: the caller deletes it now.
-  [[nodiscard]] bool ask(const KeptLockNode& node);
+  [[nodiscard]] bool ask(const KeptLockNode& node, Cause cause);
+  /// Another client has asked for the node; this acquire, which has taken it, gets the lock all the same, as one of at
+  /// most so many. False: it does not.
+  [[nodiscard]] bool begin_handoff(const KeptLockNode& node, int max_handoffs);
   /// An owner holds the node, or it is kept, and nobody has asked for it.
   [[nodiscard]] bool is_wanted(const KeptLockNode& node) const;
   /// The node, as long as it is held or kept; null: there is none.
@@ -138,6 +150,8 @@ class KeptLock {
   void on_stranger();
 
  private:
+  static constexpr int no_more_handoffs = std::numeric_limits<int>::max();
+
   struct Waiter;
   struct Withdrawal;
   using Waiters = std::deque<std::shared_ptr<Waiter>>;
@@ -146,8 +160,10 @@ class KeptLock {
   [[nodiscard]] bool enqueue_unless_held(const std::shared_ptr<Waiter>& waiter);
   void withdraw(const std::shared_ptr<Waiter>& waiter);
   void on_front_left() noexcept;
-  /// To be called with the mutex locked, the others without.
-  [[nodiscard]] Waiters flushed();
+  /// To be called with the mutex locked, the others without. How many of those that wait are let in before another
+  /// client that has asked; those behind the first ones, which make nodes now.
+  [[nodiscard]] std::size_t may_stay() const;
+  [[nodiscard]] Waiters flushed(std::size_t staying = 0);
   void wake(Waiters waiters) const;
 
   asio::any_io_executor serial_;
@@ -157,6 +173,7 @@ class KeptLock {
   KeptState state_ = KeptState::free;
   std::weak_ptr<KeptLockNode> node_;  // unless the state is free
   std::optional<Owner> owner_;        // while it is held
+  int handoffs_ = 0;                  // of the node, since another client asked for it
   Waiters waiters_;
   int fronts_ = 0;
 };

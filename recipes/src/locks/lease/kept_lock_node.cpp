@@ -11,6 +11,8 @@
 
 namespace zklock::detail {
 
+using Cause = KeptLock::Cause;
+
 bool is_only_one(const std::vector<std::string>& children, std::string_view own, LockKind kind, LockNaming naming) {
   const auto queue = in_queue_order(children, kind, naming);
   return queue.size() == 1 && queue.front().name == own;
@@ -50,7 +52,15 @@ bool KeptLockNode::is_fresh() const noexcept {
   return is_on_its_connection() && Clock::now() + session().timeout() / 3 < session().valid_until();
 }
 
-Awaitable<bool> KeptLockNode::prove(std::shared_ptr<KeptLockNode> self, Keeping keeping) {
+Awaitable<bool> KeptLockNode::prove(std::shared_ptr<KeptLockNode> self, KeepSettings how) {
+  auto proving = prove_wanted(self, how.keeping);
+  const bool is_wanted = co_await std::move(proving);
+  if (is_wanted || how.handoffs == 0) co_return is_wanted;
+  auto proving_asked = prove_asked(std::move(self), how.handoffs);
+  co_return co_await std::move(proving_asked);
+}
+
+Awaitable<bool> KeptLockNode::prove_wanted(std::shared_ptr<KeptLockNode> self, Keeping keeping) {
   if (!self->is_on_its_connection() || !self->watch_.is_set()) co_return false;
   if (keeping == Keeping::confirmed) {
     const std::string data = format_lock_data({self->lock_->client().client_id(), 1});
@@ -64,6 +74,15 @@ Awaitable<bool> KeptLockNode::prove(std::shared_ptr<KeptLockNode> self, Keeping 
   // Events come ahead of each reply that shows a later state: with neither an event nor another connection, no other
   // client had come when the server carried out the write.
   co_return self->is_on_its_connection() && self->watch_.is_set() && self->kept_lock_.is_wanted(*self);
+}
+
+/// With no watch left, a read tells whether the node is still there, and not revoked.
+Awaitable<bool> KeptLockNode::prove_asked(std::shared_ptr<KeptLockNode> self, int max_handoffs) {
+  if (!self->is_on_its_connection()) co_return false;
+  const auto [error, node] = co_await self->session().async_get_data(self->node().path, use_tuple);
+  if (error || node.data == revocation_request) co_return false;
+  if (const error_code dead = co_await prove_alive(self->session())) co_return false;
+  co_return self->is_on_its_connection() && self->kept_lock_.begin_handoff(*self, max_handoffs);
 }
 
 // ---- its leases
@@ -91,8 +110,8 @@ void KeptLockNode::take_back_unused(bool may_keep) {
 
 // ---- its end
 
-void KeptLockNode::ask() {
-  if (kept_lock_.ask(*this)) remove(nullptr);
+void KeptLockNode::ask(KeptLock::Cause cause) {
+  if (kept_lock_.ask(*this, cause)) remove(nullptr);
 }
 
 /// The delete fires the watch, which is given up only then: to remove it would cost a request.
@@ -138,18 +157,19 @@ void KeptLockNode::on_link(SessionState state) {
 // ---- what asks for it
 
 void KeptLockNode::listen() {
-  watch_.async_wait(asio::bind_executor(
-      session().get_executor(), [weak = weak_from_this(), number = ++watch_number_](error_code, const WatchEvent&) {
-        const auto self = weak.lock();
-        if (self && self->watch_number_ == number) self->on_event();
-      }));
+  watch_.async_wait(asio::bind_executor(session().get_executor(), [weak = weak_from_this(), number = ++watch_number_](
+                                                                      error_code error, const WatchEvent& event) {
+    const auto self = weak.lock();
+    const bool is_another = !error && event.type == WatchEventType::node_children_changed;
+    if (self && self->watch_number_ == number) self->on_event(is_another ? Cause::another_client : Cause::other);
+  }));
 }
 
 /// If an operator has deleted the node, its holder is to know.
-void KeptLockNode::on_event() {
+void KeptLockNode::on_event(Cause cause) {
   if (is_over_) return;
   kept_lock_.on_stranger();
-  ask();
+  ask(cause);
   if (const auto held_lock = is_over_ ? nullptr : holder()) held_lock->ask_server();
 }
 
@@ -182,7 +202,7 @@ void KeptLockNode::look() {
 void KeptLockNode::on_children(error_code error, const std::vector<std::string>& children, Watch watch) {
   if (is_over_) return;
   if (error || !watch.is_set() || !is_only_one(children, node_name(node().path), kind_, lock_->naming()))
-    return on_event();
+    return on_event(error ? Cause::other : Cause::another_client);
   watch_ = std::move(watch);
   listen();
 }

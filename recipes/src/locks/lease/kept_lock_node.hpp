@@ -90,14 +90,16 @@ class KeptLockNode : public std::enable_shared_from_this<KeptLockNode>,
 
   // ---- the session's executor
 
-  /// Whether it may be granted to the acquire that has taken it. Asks the server if it is to be confirmed, or if the
-  /// session is not certain to live for long.
-  [[nodiscard]] static Awaitable<bool> prove(std::shared_ptr<KeptLockNode> self, Keeping keeping);
+  /// Whether it may be granted to the acquire that has taken it. Asks the server if it is to be confirmed, if another
+  /// client has asked for it, or if the session is not certain to live for long.
+  [[nodiscard]] static Awaitable<bool> prove(std::shared_ptr<KeptLockNode> self, KeepSettings how);
   /// It is not kept any longer.
-  void ask();
+  void ask(KeptLock::Cause cause = KeptLock::Cause::other);
   void lose() override;
 
  private:
+  [[nodiscard]] static Awaitable<bool> prove_wanted(std::shared_ptr<KeptLockNode> self, Keeping keeping);
+  [[nodiscard]] static Awaitable<bool> prove_asked(std::shared_ptr<KeptLockNode> self, int max_handoffs);
   void on_lapse() override;
   void on_link(SessionState state) override;
   void on_node_deleted() override;
@@ -107,7 +109,7 @@ class KeptLockNode : public std::enable_shared_from_this<KeptLockNode>,
   [[nodiscard]] std::shared_ptr<HeldLock> holder() const;
   void stop();
   void listen();
-  void on_event();
+  void on_event(KeptLock::Cause cause);
   void wait_to_look();
   void look();
   void on_children(error_code error, const std::vector<std::string>& children, Watch watch);

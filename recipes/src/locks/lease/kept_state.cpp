@@ -36,13 +36,15 @@ KeptStep when_kept(KeptEvent event) noexcept {
   return {KeptState::kept, KeptAction::none};
 }
 
-/// It drains: nobody local enters any more.
-KeptStep when_asked(KeptEvent event) noexcept {
+/// It drains: no local acquire that comes now enters any more.
+KeptStep when_asked(KeptEvent event, bool has_waiters) noexcept {
   switch (event) {
     case KeptEvent::wanted: return {KeptState::asked, KeptAction::enqueue};
-    case KeptEvent::released: return {KeptState::free, KeptAction::remove};
-    case KeptEvent::armed:
-    case KeptEvent::asked: break;
+    case KeptEvent::released:
+      if (has_waiters) return {KeptState::asked, KeptAction::hand_off};
+      return {KeptState::free, KeptAction::remove};
+    case KeptEvent::asked: return {KeptState::asked, KeptAction::flush};
+    case KeptEvent::armed: break;
   }
   return {KeptState::asked, KeptAction::none};
 }
@@ -56,7 +58,7 @@ KeptStep next_step(KeptState state, KeptEvent event, bool has_waiters) noexcept 
     case KeptState::kept: return when_kept(event);
     case KeptState::asked: break;
   }
-  return when_asked(event);
+  return when_asked(event, has_waiters);
 }
 
 }  // namespace zklock::detail

@@ -10,7 +10,8 @@ enum class KeptState : std::uint8_t {
   free,   ///< nothing: an acquire goes through the queue
   held,   ///< a node that an owner holds, and that nobody else asks for
   kept,   ///< the same, without an owner
-  asked,  ///< a node that an owner holds, and that is deleted at the release: another client may want the lock
+  asked,  ///< a node that an owner holds, and that is deleted at the release: another client may want the lock. Nobody
+          ///< waits without a node any more but those that are let in before
 };
 
 enum class KeptEvent : std::uint8_t {
@@ -37,7 +38,7 @@ struct KeptStep {
   friend bool operator==(const KeptStep&, const KeptStep&) = default;
 };
 
-/// `has_waiters`: acquires wait without nodes.
+/// `has_waiters`: acquires wait without nodes; at a release of an asked node, the next of them may be let in.
 [[nodiscard]] KeptStep next_step(KeptState state, KeptEvent event, bool has_waiters) noexcept;
 
 }  // namespace zklock::detail

@@ -33,7 +33,7 @@ Awaitable<std::shared_ptr<HeldLock>> grant(KeptLock::Taken taken, Owner owner, L
                                            std::uint64_t attempt) {
   taken.doubt();
   if (taken.node()->kind() != kind) co_return nullptr;
-  const bool is_proven = co_await KeptLockNode::prove(taken.node(), how.keeping);
+  const bool is_proven = co_await KeptLockNode::prove(taken.node(), how);
   if (!is_proven) co_return nullptr;
   co_return HeldLock::make_on(taken.use(), owner, how.keeping, attempt);
 }

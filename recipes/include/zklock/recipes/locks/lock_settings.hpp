@@ -28,6 +28,12 @@ struct LockSettings {
   /// then does not wait for the queue. The client looks at the queue again at least this often.
   std::chrono::milliseconds keep{0};
   Keeping keeping = Keeping::confirmed;
+  /// When another client asks for a lock that this client keeps silently, up to so many of this client's acquires that
+  /// wait by then get the lock ahead of it, one after the other: one read each in the place of a trip through the queue.
+  /// An acquire that comes later waits behind the other client. So that client is overtaken at most so often in each
+  /// keeping, and waits for as many critical sections more. A lost link, a request to revoke, and the loss of the node
+  /// end it at once. Zero or less: none. With Keeping::confirmed it means nothing.
+  int local_hand_overs = 0;
 };
 
 }  // namespace zklock
