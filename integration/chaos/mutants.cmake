@@ -126,7 +126,7 @@ zklock_mutant(deaf_keeper recipes/src/locks/lease/kept_lock_node.cpp "if (is_ove
 zklock_mutant(deaf_to_kazoo recipes/src/locks/lease/kept_lock_node.cpp
   "return queue.size() == 1 && queue.front().name == own;"
   "int seen = 0; for (const auto& each : queue) seen += each.name.starts_with(\"_c_\") ? 1 : 0; return seen == 1 && queue.front().name == own;"
-  "if (self && self->watch_number_ == number) self->on_event();"
+  "if (self && self->watch_number_ == number) self->on_event(is_another ? Cause::another_client : Cause::other);"
   "if (self && self->watch_number_ == number) self->look();")
 # Kept locks: a client lets a second one of its own in.
 zklock_mutant(two_of_one_client recipes/src/locks/lease/kept_state.cpp
