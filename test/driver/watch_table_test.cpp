@@ -24,8 +24,8 @@ TEST_CASE("all waiters on one place share an entry, which fires once for each of
   CHECK(table.begin(WatchKind::children, "/a") == id);
   CHECK_FALSE(table.finish(id, true, two));
   CHECK(table.begin(WatchKind::data, "/a") != id);
-  CHECK(table.fire(id) == std::vector{one, two});
-  CHECK(table.fire(id).empty());
+  CHECK(table.fire({WatchKind::children, "/a"}) == std::vector{one, two});
+  CHECK(table.fire({WatchKind::children, "/a"}).empty());
   CHECK_FALSE(table.in_use({WatchKind::children, "/a"}));
 }
 
@@ -50,7 +50,7 @@ TEST_CASE("a read that is under way keeps the entry, since its reply sets the wa
   static_cast<void>(table.finish(id, true, one));
   static_cast<void>(table.begin(WatchKind::data, "/a"));
   SECTION("when the others give up") { CHECK_FALSE(table.forget(*one)); }
-  SECTION("when it fires") { CHECK(table.fire(id).size() == 1); }
+  SECTION("when it fires") { CHECK(table.fire({WatchKind::data, "/a"}).size() == 1); }
   CHECK(table.finish(id, true, nullptr));  // no waiter wants it: the watch is to be removed
   CHECK(table.unused(id));
   CHECK(table.end(id));

@@ -21,13 +21,13 @@ void CClientDriver::Callbacks::answer(const void* id, Reply reply) {
 void CClientDriver::Callbacks::on_session(zhandle_t*, int, int, const char*, void*) noexcept {
 }  // observe() reads the state itself
 
-void CClientDriver::Callbacks::on_watch(zhandle_t*, int type, int, const char*, void* context) noexcept {
+void CClientDriver::Callbacks::on_watch(zhandle_t*, int type, int, const char* path, void*) noexcept {
   if (!current_ || type == ZOO_SESSION_EVENT) return;  // reach every watcher, many times (docs/driver.md 4.4)
   const WatchEventType seen = type == ZOO_CREATED_EVENT   ? WatchEventType::node_created
                               : type == ZOO_DELETED_EVENT ? WatchEventType::node_deleted
                               : type == ZOO_CHANGED_EVENT ? WatchEventType::node_data_changed
                                                           : WatchEventType::node_children_changed;
-  current_->fire(to_id(context), seen);
+  current_->fire(path, seen);
 }
 
 namespace {

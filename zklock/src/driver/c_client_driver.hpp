@@ -53,14 +53,14 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   class CallScope;   // around each call into the library
 
   // requests (c_client_requests.cpp; log_line and write_log: c_client_callbacks.cpp)
-  error_code send(Request& request, RequestId id, WatchTable::Id watch_entry);
-  int call(Request& request, RequestId id, WatchTable::Id watch_entry);
+  error_code send(Request& request, RequestId id, bool watches);
+  int call(Request& request, RequestId id, bool watches);
   int call_create(const Request& request, void* context);
   int call_multi(Request& request, RequestId id);
   void answer_multi(RequestId id, int rc);
   void answer_from_server(RequestId id, Reply reply);
   void answer(RequestId id, Reply reply);
-  void fire(WatchTable::Id entry, WatchEventType type);
+  void fire(const char* path, WatchEventType type);
   void drop_unused_watches();
   void drop_watch(WatchTable::Id entry);
   void removed_watch(RequestId removal, int rc);

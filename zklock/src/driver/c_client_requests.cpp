@@ -25,38 +25,39 @@ Driver::RequestId CClientDriver::submit(Request request, std::shared_ptr<ReplySi
   const bool affordable = !watch || watches_.has_room_for(watch_kind(request.operation), request.path);
   const WatchTable::Id entry = watch && affordable ? watches_.begin(watch_kind(request.operation), request.path) : 0;
   const RequestId id = requests_.add({request.operation, std::move(sink), std::move(watch), entry, Clock::now(), {}});
-  const error_code refused = affordable ? send(request, id, entry) : make_error_code(Error::too_many_watches);
+  const error_code refused = affordable ? send(request, id, entry != 0) : make_error_code(Error::too_many_watches);
   if (refused) answer(id, Reply{.error = refused});
   if (!replies_.is_delivering()) wake();
   return id;
 }
 
-error_code CClientDriver::send(Request& request, RequestId id, WatchTable::Id watch_entry) {
+error_code CClientDriver::send(Request& request, RequestId id, bool watches) {
   if (end_) return end_;
   // The library would keep it for later, and might then not know its outcome.
   if (!connected()) return make_error_code(Error::not_connected);
   readiness_.cork();  // uncorked in the iteration that follows
-  const int rc = call(request, id, watch_entry);
+  const int rc = call(request, id, watches);
   if (rc == ZOK) liveness_.on_sent(requests_.find(id)->sent);
   return from_rc(rc);
 }
 
-int CClientDriver::call(Request& request, RequestId id, WatchTable::Id watch_entry) {
+/// All watches have the same function and context: with a context for each, the library would compare each with each
+/// whenever the connection changes (docs/driver.md 4.4).
+int CClientDriver::call(Request& request, RequestId id, bool watches) {
   const CallScope scope{this};
   const char* path = request.path.c_str();
   const int length = static_cast<int>(request.data.size());
   void* const context = to_context(id);
-  void* const watch_context = to_context(watch_entry);
-  const watcher_fn watcher = watch_entry ? &Callbacks::on_watch : nullptr;
+  const watcher_fn watcher = watches ? &Callbacks::on_watch : nullptr;
   switch (request.operation) {
     case Operation::create: return call_create(request, context);
     case Operation::remove: return zoo_adelete(handle_, path, request.version, &Callbacks::on_void, context);
-    case Operation::exists: return zoo_awexists(handle_, path, watcher, watch_context, &Callbacks::on_stat, context);
-    case Operation::get_data: return zoo_awget(handle_, path, watcher, watch_context, &Callbacks::on_data, context);
+    case Operation::exists: return zoo_awexists(handle_, path, watcher, nullptr, &Callbacks::on_stat, context);
+    case Operation::get_data: return zoo_awget(handle_, path, watcher, nullptr, &Callbacks::on_data, context);
     case Operation::set_data:
       return zoo_aset(handle_, path, request.data.data(), length, request.version, &Callbacks::on_stat, context);
     case Operation::get_children:
-      return zoo_awget_children2(handle_, path, watcher, watch_context, &Callbacks::on_children, context);
+      return zoo_awget_children2(handle_, path, watcher, nullptr, &Callbacks::on_children, context);
     case Operation::get_acl: return zoo_aget_acl(handle_, path, &Callbacks::on_acl, context);
     case Operation::set_acl: {
       const NativeAcl acl{request.acl};
@@ -121,8 +122,14 @@ void CClientDriver::answer_multi(RequestId id, int rc) {
   answer_from_server(id, multi->to_reply(rc));
 }
 
-void CClientDriver::fire(WatchTable::Id entry, WatchEventType type) {
-  for (auto& sink : watches_.fire(entry)) replies_.add_event(std::move(sink), type);
+/// The library calls back once for both watches of a node that was deleted.
+void CClientDriver::fire(const char* path, WatchEventType type) {
+  const auto fire_one = [&](WatchKind kind) {
+    for (auto& sink : watches_.fire({kind, path})) replies_.add_event(std::move(sink), type);
+  };
+  if (type != WatchEventType::node_children_changed) fire_one(WatchKind::data);
+  if (type == WatchEventType::node_children_changed || type == WatchEventType::node_deleted)
+    fire_one(WatchKind::children);
 }
 
 void CClientDriver::end(error_code reason) {

@@ -40,12 +40,14 @@ std::optional<WatchTable::Id> WatchTable::forget(const WatchSink& sink) {
   return id;
 }
 
-std::vector<WatchTable::Sink> WatchTable::fire(Id id) {
-  Entry* entry = entries_.find(id);
-  if (!entry) return {};
-  entry->is_set = false;
-  std::vector<Sink> sinks = std::exchange(entry->sinks, {});
-  if (entry->reads == 0) end(id);
+std::vector<WatchTable::Sink> WatchTable::fire(const Place& place) {
+  const auto found = ids_.find(place);
+  if (found == ids_.end()) return {};
+  const Id id = found->second;
+  Entry& entry = *entries_.find(id);
+  entry.is_set = false;
+  std::vector<Sink> sinks = std::exchange(entry.sinks, {});
+  if (entry.reads == 0) end(id);
   return sinks;
 }
 

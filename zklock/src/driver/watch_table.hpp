@@ -44,7 +44,7 @@ class WatchTable {
   /// The sink waits no longer. Returns the entry's id if it was the last one, so that end() is due.
   [[nodiscard]] std::optional<Id> forget(const WatchSink& sink);
   /// The watch has fired. Returns the sinks that waited; reads under way may set the watch again.
-  [[nodiscard]] std::vector<Sink> fire(Id id);
+  [[nodiscard]] std::vector<Sink> fire(const Place& place);
   [[nodiscard]] bool unused(Id id);
   /// Drops an unused entry. Returns its place if a watch was set there, so that it can be removed.
   std::optional<Place> end(Id id);
