@@ -1,5 +1,5 @@
-// A read acquire by a lock object that keeps its lock silently: without the queue, if the client has kept a node for its
-// readers.
+// A read acquire by a lock object that keeps its lock silently: without the queue, if the client has kept a node for
+// its readers.
 #pragma once
 
 #include "kept_lock.hpp"
