@@ -21,7 +21,7 @@ PUBLIC = {
         recipe_kit/shared_state recipe_kit/wait_policy""",
     "runtime": """state_stream detail/initiate recipe_kit/async_event recipe_kit/blocking recipe_kit/flight
         recipe_kit/spawn""",
-    "session": "session session_renewal watch recipe_kit/session_ops",
+    "session": "session session_renewal watch recipe_kit/session_ops recipe_kit/watch_listener",
     "client": """client client_operations client_options event_stream recipe_kit/event_queue recipe_kit/recipe_core
         recipe_kit/retry_loop""",
 }
