@@ -33,6 +33,14 @@ enum class HandoffAction {
 
 /// The handoff to one local waiter. A value; each event gives the next one. A waiter that looks at the queue begins
 /// with a new one: what it has learned before says nothing about the grant that follows.
+///
+/// It needs no identity, since no earlier delete that succeeds is answered after the next one has taken the waiter:
+///   - Each attempt has a waiter of its own.
+///   - A waiter is taken again only after a list of the queue that has come, and the list was sent behind the earlier
+///     delete. Replies come in the order of the requests; only failures at once, without a link, may come before.
+///   - A delete that begins without a link may be sent behind that list. If the list then shows its node, the waiter
+///     waits for what the server tells of that node, or lists again. If it does not, others have deleted the node, so
+///     the delete fails, and what its reply tells is right for a later handoff, too: nothing, or a missing node.
 struct Handoff {
   HandoffState state = HandoffState::not_taken;
   NodeFact fact = NodeFact::unknown;  // once the state is known
