@@ -153,6 +153,21 @@ TEST_CASE_METHOD(Fixture, "Curator's semaphore mutex and zklock's exclude each o
   CHECK(curator("acquire semaphore-mutex " + path + " 5000") == "yes");
 }
 
+TEST_CASE_METHOD(Fixture, "Curator's semaphore mutex gets the lock of a client that keeps its own") {
+  const Keeping keeping = GENERATE(Keeping::confirmed, Keeping::silent);
+  InterProcessSemaphoreMutex mutex{client, path, {.keep = 60s, .keeping = keeping}};
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 3; ++i) {
+      mutex.lock();
+      mutex.unlock();
+    }
+    REQUIRE(children_of(session, path + "/leases").size() == 1);
+    CHECK(curator("acquire semaphore-mutex " + path + " 5000") == "yes");
+    CHECK_FALSE(mutex.try_lock());
+    CHECK(curator("release semaphore-mutex " + path) == "yes");
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "Curator and zklock can ask each other to release a lock") {
   const InterProcessMutex mutex{client, path};
   CHECK(curator("revocable " + path) == "yes");

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 using namespace zklock;
 using namespace zklock::test;
@@ -180,4 +181,53 @@ TEST_CASE_METHOD(Fixture, "a semaphore mutex in a namespace works there") {
   mutex.unlock();
   inside.release();
   CHECK(thrown_by([&] { InterProcessSemaphoreMutex(client, "relative"); }) == LockError::invalid_lock_path);
+}
+
+TEST_CASE_METHOD(Fixture, "threads of clients that keep a semaphore mutex, and of one that does not, come in turn") {
+  const Keeping keeping = GENERATE(Keeping::confirmed, Keeping::silent);
+  const LockSettings settings{.keep = 2s, .keeping = keeping, .local_hand_overs = 2};
+  const Client second_client = make_client(server);
+  const Client third_client = make_client(server);
+  InterProcessSemaphoreMutex first{client, path, settings};
+  InterProcessSemaphoreMutex second{second_client, path, settings};
+  InterProcessSemaphoreMutex third{third_client, path};
+  std::atomic<int> inside{0};
+  std::atomic<int> overlaps{0};
+  std::atomic<int> visits{0};
+  const auto visit = [&](InterProcessSemaphoreMutex& each, int times) {
+    for (int i = 0; i < times; ++i) {
+      const std::lock_guard guard{each};
+      if (inside.fetch_add(1) != 0) ++overlaps;
+      ++visits;
+      --inside;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (InterProcessSemaphoreMutex* each : {&first, &first, &first, &second, &second, &third})
+      threads.emplace_back([&visit, each] { visit(*each, 60); });
+  }
+  CHECK(visits == 6 * 60);
+  CHECK(overlaps == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "a semaphore mutex that a client keeps goes to another client that asks for it") {
+  const Keeping keeping = GENERATE(Keeping::confirmed, Keeping::silent);
+  const Client other_client = make_client(server);
+  InterProcessSemaphoreMutex kept{client, path, {.keep = 60s, .keeping = keeping}};
+  InterProcessSemaphoreMutex other{other_client, path};
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 3; ++i) {
+      kept.lock();
+      kept.unlock();
+    }
+    REQUIRE(children_of(session, path + "/leases").size() == 1);
+    kept.lock();
+    const std::int64_t token = kept.fencing_token();
+    kept.unlock();
+    REQUIRE(other.acquire(10s));
+    CHECK(other.fencing_token() > token);
+    other.release();
+  }
+  CHECK(nothing_left());
 }

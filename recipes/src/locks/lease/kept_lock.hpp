@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <limits>
 #include <memory>
@@ -144,6 +145,11 @@ class KeptLock {
 
   /// An acquire has made a node: with the number after that of the client's last one, or with another.
   void on_enqueued(bool is_adjacent) noexcept { adjacent_ = is_adjacent ? adjacent_ + 1 : 0; }
+  /// The same by the numbers alone, where the client's nodes do not know each other.
+  void on_numbered(std::int32_t sequence) noexcept {
+    on_enqueued(sequence == last_number_ + 1);
+    last_number_ = sequence;
+  }
   /// The next acquire may find that it can keep its node.
   [[nodiscard]] bool is_alone() const noexcept { return adjacent_ > 0; }
   /// Another client is in the queue: those that wait without nodes make them.
@@ -167,7 +173,8 @@ class KeptLock {
   void wake(Waiters waiters) const;
 
   asio::any_io_executor serial_;
-  int adjacent_ = 0;  // acquires in a row; the client's executor
+  int adjacent_ = 0;               // acquires in a row; the client's executor
+  std::int32_t last_number_ = -2;  // none; the client's executor
 
   mutable std::mutex mutex_;
   KeptState state_ = KeptState::free;

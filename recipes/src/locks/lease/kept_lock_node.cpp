@@ -14,6 +14,7 @@ namespace zklock::detail {
 using Cause = KeptLock::Cause;
 
 bool is_only_one(const std::vector<std::string>& children, std::string_view own, LockKind kind, LockNaming naming) {
+  if (kind == LockKind::permit) return children.size() == 1 && children.front() == own;  // each child counts
   const auto queue = in_queue_order(children, kind, naming);
   return queue.size() == 1 && queue.front().name == own;
 }

@@ -23,21 +23,6 @@ using detail::NodePlace;
 
 namespace {
 
-bool is_connected(const LockCore& core) {
-  const ConnectionState state = core.client().state();
-  return state == ConnectionState::connected || state == ConnectionState::reconnected;
-}
-
-/// Null: it cannot be granted any more, and is given back.
-Awaitable<std::shared_ptr<HeldLock>> grant(KeptLock::Taken taken, Owner owner, LockKind kind, KeepSettings how,
-                                           std::uint64_t attempt) {
-  taken.doubt();
-  if (taken.node()->kind() != kind) co_return nullptr;
-  const bool is_proven = co_await KeptLockNode::prove(taken.node(), how);
-  if (!is_proven) co_return nullptr;
-  co_return HeldLock::make_on(taken.use(), owner, how.keeping, attempt);
-}
-
 /// It came without a wait, next to the client's last node, and nobody is behind it.
 bool may_keep(const LockRequest& request, const QueueNode& queue_node, const Children& children) {
   const bool is_adjacent = queue_node.right_ahead().node && !queue_node.late_node();
@@ -63,6 +48,20 @@ Awaitable<Result<Enqueued>> enqueue_with_watch(Session session, const LockCore& 
   co_return co_await queue_node.enqueue(core.naming(), EnqueueBy::list);
 }
 
+bool is_connected(const LockCore& core) {
+  const ConnectionState state = core.client().state();
+  return state == ConnectionState::connected || state == ConnectionState::reconnected;
+}
+
+Awaitable<std::shared_ptr<HeldLock>> grant_kept(KeptLock::Taken taken, Owner owner, LockKind kind, KeepSettings how,
+                                                std::uint64_t attempt) {
+  taken.doubt();
+  if (taken.node()->kind() != kind) co_return nullptr;
+  const bool is_proven = co_await KeptLockNode::prove(taken.node(), how);
+  if (!is_proven) co_return nullptr;
+  co_return HeldLock::make_on(taken.use(), owner, how.keeping, attempt);
+}
+
 Awaitable<Result<Lease>> acquire_to_keep(const LockRequest& request, KeepSettings how) {
   const auto& core = request.core;
   KeptLock& kept = core->keep();
@@ -74,7 +73,7 @@ Awaitable<Result<Lease>> acquire_to_keep(const LockRequest& request, KeepSetting
     to_keep.front = std::move(entry->front);
     if (entry->taken.node()) {
       const auto held_lock =
-          co_await grant(std::move(entry->taken), request.owner, request.kind, how, request.told.number());
+          co_await grant_kept(std::move(entry->taken), request.owner, request.kind, how, request.told.number());
       if (held_lock) co_return to_lease(request, held_lock);
       to_keep.front = kept.begin_front();
     }
@@ -128,16 +127,21 @@ Awaitable<Result<Enqueued>> enqueue_to_keep(Session session, const LockRequest& 
   co_return std::move(enqueued);
 }
 
-std::shared_ptr<HeldLock> hold_to_keep(const LockRequest& request, Granted& granted) {
-  auto& [how, front, alone] = *request.keeps;
-  const auto& core = request.core;
-  if (!alone.watch.is_set() || alone.connection != granted.session.connection()) return nullptr;
+std::shared_ptr<KeptLockNode> begin_keeping(const std::shared_ptr<LockCore>& core, Owner owner, LockKind kind,
+                                            ToKeep& to_keep, NodePlace place) {
+  auto& [how, front, alone] = to_keep;
+  if (!alone.watch.is_set() || alone.connection != place.session().connection()) return nullptr;
   if (core->keep().node() || KeptLockNodes::of(core->client())->number >= KeptLockNodes::max_number) return nullptr;
-  auto node = KeptLockNode::make(core, core->keep(), request.kind, how.keep, NodePlace{granted.session, granted.node},
-                                 std::move(alone));
-  if (!front.become(node, request.owner)) return nullptr;
+  auto node = KeptLockNode::make(core, core->keep(), kind, how.keep, std::move(place), std::move(alone));
+  return front.become(node, owner) ? node : nullptr;
+}
+
+std::shared_ptr<HeldLock> hold_to_keep(const LockRequest& request, Granted& granted) {
+  auto node = begin_keeping(request.core, request.owner, request.kind, *request.keeps,
+                            NodePlace{granted.session, granted.node});
+  if (!node) return nullptr;
   node->own(std::move(request.share), std::move(granted.local_waiter));
-  return HeldLock::make_on(std::move(node), request.owner, how.keeping, request.told.number());
+  return HeldLock::make_on(std::move(node), request.owner, request.keeps->how.keeping, request.told.number());
 }
 
 }  // namespace zklock

@@ -31,6 +31,19 @@ struct ToKeep {
 [[nodiscard]] bool complete_at_once(const std::shared_ptr<detail::LockCore>& core, Owner owner, LockKind kind,
                                     detail::KeepSettings how, detail::Handler<Lease>& handler);
 
+// ---- parts of it
+
+[[nodiscard]] bool is_connected(const detail::LockCore& core);
+/// Gives the owner the lock by the kept node that it has taken. Null: that cannot be granted any more, and is given
+/// back.
+[[nodiscard]] Awaitable<std::shared_ptr<detail::HeldLock>> grant_kept(detail::KeptLock::Taken taken, Owner owner,
+                                                                      LockKind kind, detail::KeepSettings how,
+                                                                      std::uint64_t attempt);
+/// The node, which was granted, may be kept from now on; null: it may not.
+[[nodiscard]] std::shared_ptr<detail::KeptLockNode> begin_keeping(const std::shared_ptr<detail::LockCore>& core,
+                                                                  Owner owner, LockKind kind, ToKeep& to_keep,
+                                                                  detail::NodePlace place);
+
 // ---- in the queue; the request's `keeps` is not null
 
 /// QueueNode::enqueue(); if the client was alone with the lock, by a list with a watch on the directory's children: the

@@ -26,10 +26,10 @@ std::string describe_permits(const SemaphoreCore& semaphore) {
 }
 
 std::shared_ptr<SemaphoreCore> make_core(const ClientHandle& client, std::string path, PermitCount count,
-                                         std::int32_t least) {
+                                         std::int32_t least, detail::KeepSettings keep = {}) {
   validate_lock_path(path);
   if (count.number < least) fail(make_error_code(LockError::invalid_permits), path);
-  return std::make_shared<SemaphoreCore>(client, std::move(path), std::move(count));
+  return std::make_shared<SemaphoreCore>(client, std::move(path), std::move(count), keep);
 }
 
 Awaitable<Result<Lease>> acquire_permit(std::shared_ptr<SemaphoreCore> semaphore, Limits limits) {
@@ -88,6 +88,9 @@ InterProcessSemaphore::InterProcessSemaphore(const ClientHandle& client, std::st
   validate_path(permits.path);
   core_ = make_core(client, std::move(path), PermitCount{permits.seed, std::move(permits.path)}, 0);
 }
+
+InterProcessSemaphore::InterProcessSemaphore(const ClientHandle& client, std::string path, LockSettings settings)
+    : core_{make_core(client, std::move(path), PermitCount{1}, 1, detail::KeepSettings{settings})} {}
 
 const std::string& InterProcessSemaphore::path() const noexcept {
   static const std::string none;

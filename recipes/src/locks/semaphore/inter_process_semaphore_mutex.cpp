@@ -63,6 +63,10 @@ class InterProcessSemaphoreMutex::Held {
 InterProcessSemaphoreMutex::InterProcessSemaphoreMutex(const ClientHandle& client, std::string path)
     : semaphore_{client, std::move(path), 1}, held_{std::make_shared<Held>()} {}
 
+InterProcessSemaphoreMutex::InterProcessSemaphoreMutex(const ClientHandle& client, std::string path,
+                                                       LockSettings settings)
+    : semaphore_{client, std::move(path), settings}, held_{std::make_shared<Held>()} {}
+
 bool InterProcessSemaphoreMutex::acquire_within(detail::WaitPolicy wait) {
   detail::refuse_after_fork(existing(semaphore_.core_));
   const auto own = held_->own_state();

@@ -2,6 +2,7 @@
 
 #include "acquire.hpp"
 #include "admission.hpp"
+#include "kept_permit.hpp"
 #include "queue_node.hpp"
 #include "queue_position.hpp"
 #include "room_watch.hpp"
@@ -36,6 +37,7 @@ struct PermitRequest {
   std::int32_t quantity;
   bool try_once;  ///< give up at once if too few permits are free
   const LockAttempt& told;
+  ToKeep* keeps;  ///< null, unless the permit may be kept
 };
 
 bool are_all_there(const QueueNodes& queue_nodes) {
@@ -62,12 +64,14 @@ Awaitable<error_code> find_lost(QueueNodes& queue_nodes) {
 
 /// Creates the attempt's nodes and lists the leases in one flight; creates the directory if it is missing, and finds
 /// the nodes again whose replies were lost.
-Awaitable<Result<Children>> enqueue(Session session, const std::string& directory, QueueNodes& queue_nodes) {
+Awaitable<Result<Children>> enqueue(Session session, const std::string& directory, QueueNodes& queue_nodes,
+                                    ToKeep* keeps) {
   for (int rounds_left = max_rounds;;) {
     for (QueueNode& queue_node : queue_nodes)
       if (!queue_node.is_enqueued()) queue_node.request();
-    auto [list_error, listed] = co_await session.async_get_children(directory, use_tuple);
-    if (!list_error && are_all_there(queue_nodes)) co_return std::move(listed.names);
+    auto listed = co_await list_to_keep(session, directory, keeps);
+    if (listed && are_all_there(queue_nodes)) co_return std::move(*listed);
+    if (keeps) keeps->alone = {};
     error_code error = co_await find_lost(queue_nodes);
     if (!error && are_all_there(queue_nodes)) co_return co_await list_children_fresh(session, directory);
     if (error == Error::no_node && --rounds_left > 0) {
@@ -98,7 +102,8 @@ Awaitable<Result<PermitNodes>> attempt(Session session, PermitRequest request, s
     queue_nodes.emplace_back(session, directory, marker_of(LockKind::permit), data);
     queue_nodes.back().keep_alive(mutex);
   }
-  auto children = co_await enqueue(session, directory, queue_nodes);
+  auto children = co_await enqueue(session, directory, queue_nodes, request.keeps);
+  if (children && request.keeps) note_listed(*request.keeps, queue_nodes.front(), *children);
   for (;;) {
     // The attempt's nodes are gone with the directory.
     if (!children && children.error() == Error::no_node && are_all_there(queue_nodes))
@@ -115,6 +120,7 @@ Awaitable<Result<PermitNodes>> attempt(Session session, PermitRequest request, s
     const Admission admission = admit(*children, own, *permits);
     if (admission == Admission::missing) co_return make_error_code(LockError::lock_lost);
     if (admission == Admission::granted) break;
+    if (request.keeps) request.keeps->front.lock()->on_stranger();
     if (request.try_once) co_return make_error_code(Error::timed_out);
 
     request.told.waits(session, queue_nodes.front().node().path, {});
@@ -134,18 +140,49 @@ bool is_valid(std::int32_t quantity, const PermitCount& count) {
   return quantity >= 1 && quantity <= max_at_once && (count.is_shared() || quantity <= count.number);
 }
 
-std::vector<Lease> to_leases(const SemaphoreCore& semaphore, const Session& session, PermitNodes granted,
-                             LockAttempt& told) {
-  std::vector<Lease> leases;
-  for (auto& [node, late_node] : granted) {
-    auto held_lock =
-        HeldLock::make(semaphore.leases(), Owner::make(), LockKind::permit, session, std::move(node), told);
-    held_lock->expect_late_node(std::move(late_node));
-    semaphore.leases()->add(held_lock);
-    told.granted(*held_lock);
-    leases.emplace_back(std::make_shared<LeaseShare>(std::move(held_lock)));
+Lease to_lease(const SemaphoreCore& semaphore, std::shared_ptr<HeldLock> held_lock, LockAttempt& told) {
+  semaphore.leases()->add(held_lock);
+  told.granted(*held_lock);
+  return Lease{std::make_shared<LeaseShare>(std::move(held_lock))};
+}
+
+std::shared_ptr<HeldLock> hold(const SemaphoreCore& semaphore, const Session& session, PermitNode granted,
+                               const LockAttempt& told, ToKeep* keeps) {
+  const Owner owner = Owner::make();
+  const auto& leases = semaphore.leases();
+  if (keeps)
+    if (auto kept = begin_keeping(leases, owner, LockKind::permit, *keeps, detail::NodePlace{session, granted.node}))
+      return HeldLock::make_on(std::move(kept), owner, keeps->how.keeping, told.number());
+  auto held_lock = HeldLock::make(leases, owner, LockKind::permit, session, std::move(granted.node), told);
+  held_lock->expect_late_node(std::move(granted.late_node));
+  if (keeps) held_lock->keep(std::move(keeps->front));
+  return held_lock;
+}
+
+Awaitable<Result<std::vector<Lease>>> acquire_in_queue(const SemaphoreCore& semaphore, std::int32_t quantity,
+                                                       Limits limits, LockAttempt& told, ToKeep* keeps) {
+  detail::RetryLoop loop{semaphore.client(), "acquire", semaphore.locks()->path(), limits.deadline};
+  for (;;) {
+    const auto connected = co_await loop.session();
+    if (!connected) co_return told.failed(connected.error());
+    auto acquiring = acquire(semaphore.locks(), Owner::make(), LockKind::mutex, limits, NodeTraits{semaphore.client()});
+    auto first_in_queue = co_await std::move(acquiring);
+    if (!first_in_queue) co_return told.failed(first_in_queue.error());  // it has been retried as often as allowed
+    auto share = std::move(*first_in_queue).into_share();
+    const Session session = share->held_lock().session();
+    auto mutex = std::make_shared<const Lease>(std::move(share));
+    auto attempting =
+        attempt(session, PermitRequest{semaphore, quantity, limits.try_once, told, keeps}, std::move(mutex));
+    auto granted = co_await std::move(attempting);
+    if (granted) {
+      std::vector<Lease> leases;
+      for (PermitNode& each : *granted)
+        leases.push_back(to_lease(semaphore, hold(semaphore, session, std::move(each), told, keeps), told));
+      co_return std::move(leases);
+    }
+    if (!may_start_over(granted.error())) co_return told.failed(granted.error());
+    if (const error_code error = co_await loop.next(granted.error())) co_return told.failed(error);
   }
-  return leases;
 }
 
 }  // namespace
@@ -155,23 +192,25 @@ Awaitable<Result<std::vector<Lease>>> acquire_permits(std::shared_ptr<SemaphoreC
   if (!is_valid(quantity, semaphore->count())) co_return make_error_code(LockError::invalid_permits);
   const auto cancellation = co_await asio::this_coro::cancellation_state;
   LockAttempt told{*semaphore->leases(), LockKind::permit, limits, cancellation};
-  detail::RetryLoop loop{semaphore->client(), "acquire", semaphore->locks()->path(), limits.deadline};
-  for (;;) {
-    const auto connected = co_await loop.session();
-    if (!connected) co_return told.failed(connected.error());
-    auto acquiring =
-        acquire(semaphore->locks(), Owner::make(), LockKind::mutex, limits, NodeTraits{semaphore->client()});
-    auto first_in_queue = co_await std::move(acquiring);
-    if (!first_in_queue) co_return told.failed(first_in_queue.error());  // it has been retried as often as allowed
-    auto share = std::move(*first_in_queue).into_share();
-    const Session session = share->held_lock().session();
-    auto mutex = std::make_shared<const Lease>(std::move(share));
-    auto attempting = attempt(session, PermitRequest{*semaphore, quantity, limits.try_once, told}, std::move(mutex));
-    auto granted = co_await std::move(attempting);
-    if (granted) co_return to_leases(*semaphore, session, std::move(*granted), told);
-    if (!may_start_over(granted.error())) co_return told.failed(granted.error());
-    if (const error_code error = co_await loop.next(granted.error())) co_return told.failed(error);
+  ToKeep to_keep{semaphore->keep()};
+  ToKeep* const keeps = to_keep.how.is_on() ? &to_keep : nullptr;
+  if (keeps) {
+    auto entering = enter_kept_permit(*semaphore, limits.try_once, told.number(), to_keep);
+    auto held_lock = co_await std::move(entering);
+    if (!held_lock) co_return told.failed(held_lock.error());
+    if (*held_lock) {
+      std::vector<Lease> leases;
+      leases.push_back(to_lease(*semaphore, std::move(*held_lock), told));
+      co_return std::move(leases);
+    }
+  } else if (const auto* kept = semaphore->leases()->kept()) {
+    if (const auto node = kept->node()) node->ask();  // a permit of this client, too, asks for the one that it keeps
   }
+  auto acquiring = acquire_in_queue(*semaphore, quantity, limits, told, keeps);
+  auto leases = co_await std::move(acquiring);
+  if (!leases && leases.error() != Error::timed_out && leases.error() != asio::error::operation_aborted)
+    to_keep.front.fail();
+  co_return std::move(leases);
 }
 
 }  // namespace zklock

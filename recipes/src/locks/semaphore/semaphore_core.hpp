@@ -18,15 +18,18 @@ namespace zklock::detail {
 /// Threads: any.
 class SemaphoreCore {
  public:
-  SemaphoreCore(const ClientHandle& client, std::string path, PermitCount count)
+  SemaphoreCore(const ClientHandle& client, std::string path, PermitCount count, KeepSettings keep = {})
       : path_{std::move(path)},
         count_{std::move(count)},
+        keep_{keep},
         locks_{LockCore::of(client, join_path(path_, "locks"))},
         leases_{LockCore::of(client, join_path(path_, "leases"))} {}
 
   [[nodiscard]] const ClientHandle& client() const noexcept { return locks_->client(); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] const PermitCount& count() const noexcept { return count_; }
+  /// How the only permit is kept; off if there may be more.
+  [[nodiscard]] const KeepSettings& keep() const noexcept { return keep_; }
   /// The mutex without which no permit is acquired.
   [[nodiscard]] const std::shared_ptr<LockCore>& locks() const noexcept { return locks_; }
   /// The directory of the permits; it has no waiters.
@@ -35,6 +38,7 @@ class SemaphoreCore {
  private:
   std::string path_;
   PermitCount count_;
+  KeepSettings keep_;
   std::shared_ptr<LockCore> locks_;
   std::shared_ptr<LockCore> leases_;
 };

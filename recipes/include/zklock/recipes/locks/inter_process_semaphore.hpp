@@ -199,6 +199,8 @@ class InterProcessSemaphore {
 
  private:
   friend class InterProcessSemaphoreMutex;
+  /// One permit, which the client may keep.
+  InterProcessSemaphore(const ClientHandle& client, std::string path, LockSettings settings);
 
   template <class Token>
   auto initiate_acquire(detail::WaitPolicy wait, Token&& token) const {

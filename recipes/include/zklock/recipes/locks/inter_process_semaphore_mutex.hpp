@@ -3,6 +3,7 @@
 
 #include <zklock/recipes/locks/blocking_lock.hpp>
 #include <zklock/recipes/locks/inter_process_semaphore.hpp>
+#include <zklock/recipes/locks/lock_settings.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -27,6 +28,9 @@ class InterProcessSemaphoreMutex : public BlockingLock<InterProcessSemaphoreMute
  public:
   /// Throws boost::system::system_error: LockError::invalid_lock_path.
   InterProcessSemaphoreMutex(const ClientHandle& client, std::string path);
+  /// As above; and the client may keep the lock when it is released (docs/locks.md, "Keeping a lock"). The names are
+  /// always Curator's.
+  InterProcessSemaphoreMutex(const ClientHandle& client, std::string path, LockSettings settings);
   InterProcessSemaphoreMutex(const InterProcessSemaphoreMutex&) = delete;
   InterProcessSemaphoreMutex& operator=(const InterProcessSemaphoreMutex&) = delete;
   InterProcessSemaphoreMutex(InterProcessSemaphoreMutex&&) noexcept = default;
