@@ -194,6 +194,7 @@ std::vector<Violation> check_losses(const Evidence& evidence) {
 namespace {
 
 /// Without asking the servers a client may grant a kept lock to itself only until it can know that another one waits.
+/// The first grant of a node is by the wait queue.
 std::vector<Violation> find_greedy_keepers(const Evidence& evidence) {
   std::map<std::int64_t, std::int64_t> wanted;  // by nodes: since when a node of another client stands behind it
   for (const auto& [token, node] : evidence.history.nodes())
@@ -207,7 +208,9 @@ std::vector<Violation> find_greedy_keepers(const Evidence& evidence) {
     if (each.event != Event::granted || granted.insert(each.token).second)
       continue;  // a node's first grant is its turn
     const auto since = wanted.find(each.token);
-    if (since != wanted.end() && since->second < each.at &&
+    const auto hold = evidence.holds.find(each.token);
+    const bool is_first = hold != evidence.holds.end() && hold->second.granted == each;
+    if (!is_first && since != wanted.end() && since->second < each.at &&
         evidence.is_too_long(each.process, {since->second, each.at}))
       found.push_back({"a client has granted itself a kept lock again though another one waited",
                        {each.token},

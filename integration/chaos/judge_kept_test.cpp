@@ -111,6 +111,13 @@ TEST_CASE("I5: a client grants itself a kept lock again and again while another 
   CHECK(granted_at(14, true) == 0);
 }
 
+TEST_CASE("I5: the first grant of a kept node is by the wait queue, however long another one has waited behind it") {
+  Story story{"silent0"};
+  story.create(10, one, a).create(12, two, b);
+  turn(story, 14, 14.5, 1, 10);
+  CHECK(check_order(story.tell()).empty());
+}
+
 TEST_CASE("I8: a kept node stays for too long, though nobody uses it, or though another client waits") {
   const auto stays = [](std::int64_t until, bool is_wanted) {
     Story story{"silent0"};
