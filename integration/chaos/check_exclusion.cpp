@@ -208,9 +208,7 @@ std::vector<Violation> find_greedy_keepers(const Evidence& evidence) {
     if (each.event != Event::granted || granted.insert(each.token).second)
       continue;  // a node's first grant is its turn
     const auto since = wanted.find(each.token);
-    const auto hold = evidence.holds.find(each.token);
-    const bool is_first = hold != evidence.holds.end() && hold->second.granted == each;
-    if (!is_first && since != wanted.end() && since->second < each.at &&
+    if (since != wanted.end() && since->second < each.at &&
         evidence.is_too_long(each.process, {since->second, each.at}))
       found.push_back({"a client has granted itself a kept lock again though another one waited",
                        {each.token},
