@@ -37,10 +37,8 @@ enum class HandoffAction {
 /// It needs no identity, since no earlier delete that succeeds is answered after the next one has taken the waiter:
 ///   - Each attempt has a waiter of its own.
 ///   - A waiter is taken again only after a list of the queue that has come, and the list was sent behind the earlier
-///     delete. Replies come in the order of the requests; only failures at once, without a link, may come before.
-///   - A delete that begins without a link may be sent behind that list. If the list then shows its node, the waiter
-///     waits for what the server tells of that node, or lists again. If it does not, others have deleted the node, so
-///     the delete fails, and what its reply tells is right for a later handoff, too: nothing, or a missing node.
+///     delete. Replies come in the order of the requests; only failures at once, without a link, may come before, and
+///     such a list has not come.
 struct Handoff {
   HandoffState state = HandoffState::not_taken;
   NodeFact fact = NodeFact::unknown;  // once the state is known
