@@ -6,7 +6,8 @@
 
 int main() {
   using namespace std::chrono_literals;
-  zklock::testing::TestServer server{{.container_check = 1h}};  // else the server deletes the directory between locks
+  // Else the server deletes the directory between locks; and it is slow to start, since it is traced, too.
+  zklock::testing::TestServer server{{.container_check = 1h, .start_timeout = 150s}};
   zklock::Client client{{.connect_string = server.connect_string(), .session_timeout = 10s}};
   zklock::InterProcessMutex mutex{client, "/locks/steady"};
   const auto cycle = [&] {
