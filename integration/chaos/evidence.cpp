@@ -1,5 +1,6 @@
 #include "evidence.hpp"
 
+#include "layout.hpp"
 #include "register.hpp"
 
 #include <algorithm>
