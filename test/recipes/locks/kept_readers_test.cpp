@@ -154,6 +154,26 @@ TEST_CASE_METHOD(KeptReadersFixture, "a read lock is not kept over a lost link")
   });
 }
 
+TEST_CASE_METHOD(KeptReadersFixture, "an owner with an acquire in progress does not enter a kept read lock beside it") {
+  play([&]() -> asio::awaitable<void> {
+    const InterProcessReadWriteLock mine = both("a");
+    co_await warm_up(mine.read_lock());
+    simulation.ensemble().set_latency(5ms);
+    const Owner owner = Owner::make();
+    Lease first;
+    plain("a").read_lock().async_acquire(
+        owner, asio::bind_executor(simulation.executor(), [&](error_code, Lease lease) { first = std::move(lease); }));
+    co_await pause(1ms);
+    Lease second = co_await mine.read_lock().async_acquire(owner);
+    CHECK(first.count() == 2);
+    CHECK(second.count() == 2);
+    const auto [error, none] = co_await mine.write_lock().async_acquire(owner, as_tuple);
+    CHECK(error == Error::would_deadlock);
+    for (Lease* each : {&first, &second}) *each = Lease{};
+    co_await pause(50ms);
+  });
+}
+
 TEST_CASE_METHOD(KeptReadersFixture, "a kept read lock ends with its session, for all its holders") {
   play([&]() -> asio::awaitable<void> {
     const InterProcessReadWriteLock mine = both("a");

@@ -189,22 +189,15 @@ Awaitable<error_code> find_and_remove(Session session, ProtectedPath path) {
   co_return error_code{};
 }
 
-namespace {
-
-Awaitable<void> remove_and_tell(Session session, std::string path, std::function<void(error_code)> told,
-                                Outcome before) {
-  const error_code outcome = co_await remove_in_the_end(std::move(session), std::move(path), before);
-  if (told) told(outcome);
-}
-
-}  // namespace
-
 /// Makes the first try without a coroutine, since a coroutine would start later.
 void remove_in_background(Session session, std::string path, std::function<void(error_code)> told, Outcome before) {
   auto tried = [session, path, told = std::move(told), before](error_code error) {
     if (is_retryable(error)) {
       const Outcome outcome = before == Outcome::ambiguous ? before : outcome_of(error);
-      return spawn_detached(session.get_executor(), remove_and_tell(session, path, told, outcome));
+      return asio::co_spawn(session.get_executor(), remove_in_the_end(session, path, outcome),
+                            [told](const std::exception_ptr& thrown, error_code removed) {
+                              if (told) told(thrown ? detail::code_of(thrown) : removed);
+                            });
     }
     if (error == Error::no_node && before == Outcome::ambiguous) error = {};
     if (told) told(error);

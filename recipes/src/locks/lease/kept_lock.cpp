@@ -246,10 +246,16 @@ bool KeptLock::ask(const KeptLockNode& node, Cause cause) {
   return is_over;
 }
 
+/// Those that waited may have counted on this one: they make nodes now if they cannot be let in any more.
 bool KeptLock::begin_handoff(const KeptLockNode& node, int max_handoffs) {
-  const std::lock_guard guard{mutex_};
-  if (node_.lock().get() != &node || state_ != KeptState::asked || handoffs_ >= max_handoffs) return false;
-  ++handoffs_;
+  Waiters woken;
+  {
+    const std::lock_guard guard{mutex_};
+    if (node_.lock().get() != &node || state_ != KeptState::asked || handoffs_ >= max_handoffs) return false;
+    ++handoffs_;
+    woken = flushed(may_stay());
+  }
+  wake(std::move(woken));
   return true;
 }
 

@@ -40,22 +40,8 @@ class KeptReaders {
     std::shared_ptr<KeptReaderNode> node_;
   };
 
-  /// An acquire in the queue. The KeptReaders must outlive it.
-  class InQueue {
-   public:
-    explicit InQueue(KeptReaders& readers) noexcept : readers_{readers} { ++readers_.in_queue_; }
-    ~InQueue() { --readers_.in_queue_; }
-    InQueue(const InQueue&) = delete;
-    InQueue& operator=(const InQueue&) = delete;
-
-   private:
-    KeptReaders& readers_;
-  };
-
   /// Null: no node is kept, or it drains.
   [[nodiscard]] Entry enter() const;
-  /// An acquire of the client is in the queue, maybe one of the same owner.
-  [[nodiscard]] bool has_acquire_in_queue() const noexcept { return in_queue_ > 0; }
   /// The node that is held or kept; null: there is none, or it drains.
   [[nodiscard]] std::shared_ptr<KeptReaderNode> node() const;
   /// That one, which has its first holder, from now on.
@@ -72,7 +58,6 @@ class KeptReaders {
 
  private:
   std::atomic<bool> quiet_{false};
-  std::atomic<int> in_queue_{0};
   mutable std::mutex mutex_;
   std::weak_ptr<KeptReaderNode> node_;
 };

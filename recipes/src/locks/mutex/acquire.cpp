@@ -51,6 +51,8 @@ Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, Lo
       co_return told->failed(make_error_code(asio::error::operation_aborted));
   }
   const LockCore::AcquireInProgress in_progress{*core, owner, kind, cancellation};
+  if (kind == LockKind::read)  // a thread may have entered a kept node for the owner until now
+    if (auto again = enter_again(*core, owner, kind, &*told)) co_return std::move(*again);
   if (const auto reader = kind == LockKind::write ? core->held_by(owner, LockKind::read) : nullptr)
     co_return told->failed(reader->is_lost() ? make_error_code(LockError::lock_lost)
                                              : make_error_code(Error::would_deadlock));

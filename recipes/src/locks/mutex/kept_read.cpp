@@ -52,18 +52,15 @@ Awaitable<Result<Lease>> read_to_keep(const LockRequest& request, KeepSettings h
       co_return std::move(lease);
     }
   }
-  const KeptReaders::InQueue in_queue{readers};
   ToKeepReading to_keep{how};
   LockRequest request_in_queue = request;
   request_in_queue.keeps_reading = &to_keep;
   co_return co_await wait_in_queue(request_in_queue);
 }
 
-/// While another acquire is in the queue, it may be the owner's own.
 std::shared_ptr<LeaseShare> read_at_once(const std::shared_ptr<LockCore>& core, Owner owner, KeepSettings how) {
   KeptReaders& readers = core->readers();
-  if (!how.is_on() || how.keeping != Keeping::silent || readers.has_acquire_in_queue() || is_read(*core))
-    return nullptr;
+  if (!how.is_on() || how.keeping != Keeping::silent || is_read(*core)) return nullptr;
   auto entry = readers.enter();
   if (!entry.node() || !entry.node()->is_fresh()) return nullptr;
   const auto node = entry.node();

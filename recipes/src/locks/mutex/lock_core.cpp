@@ -90,6 +90,7 @@ bool LockCore::add_reader(const std::shared_ptr<HeldLock>& held_lock) {
   std::shared_ptr<HeldLock> reader;
   std::shared_ptr<HeldLock> writer;
   const std::lock_guard lock{mutex_};
+  if (number_in_progress_ > 0) return false;
   std::weak_ptr<HeldLock>& place = held_[{held_lock->owner(), LockKind::read}];
   reader = place.lock();
   if (const auto found = held_.find({held_lock->owner(), LockKind::write}); found != held_.end())
@@ -113,9 +114,15 @@ LockCore::AcquireInProgress::AcquireInProgress(LockCore& core, Owner owner, Lock
     : core_{core}, key_{owner, kind} {
   auto end = std::make_shared<AsyncEvent>(core_.client().get_executor());
   core_.in_progress_.insert_or_assign(key_, InProgress{std::move(end), cancellation});
+  const std::lock_guard lock{core_.mutex_};
+  ++core_.number_in_progress_;
 }
 
 LockCore::AcquireInProgress::~AcquireInProgress() {
+  {
+    const std::lock_guard lock{core_.mutex_};
+    --core_.number_in_progress_;
+  }
   if (auto node = core_.in_progress_.extract(key_)) node.mapped().end->happen();
 }
 

@@ -66,7 +66,8 @@ class LockCore : public LockTarget {
   [[nodiscard]] KeptReaders& readers() noexcept { return readers_; }
   /// Adds what its owner was granted.
   void add(const std::shared_ptr<HeldLock>& held_lock);
-  /// The same for a reader; false: its owner holds the read lock or the write lock already. Any thread.
+  /// The same for a reader by the kept node; false: its owner holds the read lock or the write lock already, or may
+  /// have an acquire in progress. Any thread.
   [[nodiscard]] bool add_reader(const std::shared_ptr<HeldLock>& held_lock);
 
   /// The one acquire that an owner has under way for a kind of lock: a second acquire waits for its end, and may then
@@ -105,6 +106,7 @@ class LockCore : public LockTarget {
   std::shared_ptr<LocalQueue> local_queue_ = std::make_shared<LocalQueue>();
   mutable std::mutex mutex_;
   std::map<Key, std::weak_ptr<HeldLock>> held_;
+  int number_in_progress_ = 0;  // of acquires; with the mutex
   std::map<Key, InProgress> in_progress_;
 };
 
