@@ -205,8 +205,7 @@ std::vector<Violation> find_greedy_keepers(const Evidence& evidence) {
   std::vector<Violation> found;
   std::set<std::int64_t> granted;
   for (const Record& each : evidence.users) {
-    if (each.event != Event::granted || granted.insert(each.token).second)
-      continue;  // a node's first grant is its turn
+    if (each.event != Event::granted || granted.insert(each.token).second) continue;
     const auto since = wanted.find(each.token);
     if (since != wanted.end() && since->second < each.at &&
         evidence.is_too_long(each.process, {since->second, each.at}))
