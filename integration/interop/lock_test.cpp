@@ -12,6 +12,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/post.hpp>
 
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -157,11 +158,8 @@ TEST_CASE_METHOD(Fixture, "Curator's semaphore mutex gets the lock of a client t
   const Keeping keeping = GENERATE(Keeping::confirmed, Keeping::silent);
   InterProcessSemaphoreMutex mutex{client, path, {.keep = 60s, .keeping = keeping}};
   for (int round = 0; round < 2; ++round) {
-    for (int i = 0; i < 3; ++i) {
-      mutex.lock();
-      mutex.unlock();
-    }
-    REQUIRE(children_of(session, path + "/leases").size() == 1);
+    const auto use_once = [&] { const std::lock_guard guard{mutex}; };
+    REQUIRE(is_kept_soon(session, path + "/leases", use_once));
     CHECK(curator("acquire semaphore-mutex " + path + " 5000") == "yes");
     CHECK_FALSE(mutex.try_lock());
     CHECK(curator("release semaphore-mutex " + path) == "yes");

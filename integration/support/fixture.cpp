@@ -58,6 +58,15 @@ std::int64_t node_watches(const testing::TestServer& server) {
   return server.monitor("zk_watch_count") - std::stoll(data_watches.substr(number + 14));
 }
 
+bool is_kept_soon(const Session& session, const std::string& directory, const std::function<void()>& use_once) {
+  std::vector<std::string> left;
+  return eventually([&] {
+    use_once();
+    const auto before = std::exchange(left, children_of(session, directory));
+    return left.size() == 1 && left == before;
+  });
+}
+
 bool leaves_no_trace(const testing::TestServer& server, const Session& session, const std::string& path) {
   return eventually([&] { return children_of(session, path).empty() && server.monitor("zk_watch_count") == 0; });
 }

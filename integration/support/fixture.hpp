@@ -9,6 +9,7 @@
 
 #include <boost/system/system_error.hpp>
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,10 @@ bool exists(const Session& session, const std::string& path);
 /// A round trip, to the leader and back.
 error_code sync(const Session& session);
 std::vector<std::string> children_of(const Session& session, const std::string& path);
+/// Uses a lock until its client keeps it: then two uses leave the same node in the directory. (If the server deletes the
+/// directory while it is empty, it takes the client longer to see that it is alone.)
+[[nodiscard]] bool is_kept_soon(const Session& session, const std::string& directory,
+                                const std::function<void()>& use_once);
 Lease acquire(const InterProcessMutex& mutex);
 
 /// The watches by which waiters wait for nodes: all but data watches. A lock's object may keep one of these on its

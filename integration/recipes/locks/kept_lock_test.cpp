@@ -50,11 +50,8 @@ struct Fixture : LockFixture {
 
   /// Uses the lock until the client keeps it.
   void warm_up(InterProcessMutex& mutex) const {
-    for (int i = 0; i < 3; ++i) {
-      mutex.lock();
-      mutex.unlock();
-    }
-    REQUIRE(queue_length() == 1);
+    const auto use_once = [&] { const std::lock_guard guard{mutex}; };
+    REQUIRE(is_kept_soon(session, path, use_once));
   }
 };
 

@@ -45,11 +45,8 @@ struct KeptReadersFixture : LockFixture {
 
   /// Reads until the client keeps the lock.
   void warm_up(InterProcessReadWriteLock& lock) const {
-    for (int i = 0; i < 3; ++i) {
-      lock.lock_shared();
-      lock.unlock_shared();
-    }
-    REQUIRE(queue_length() == 1);
+    const auto use_once = [&] { const std::shared_lock guard{lock}; };
+    REQUIRE(is_kept_soon(session, path, use_once));
   }
 };
 

@@ -217,11 +217,8 @@ TEST_CASE_METHOD(Fixture, "a semaphore mutex that a client keeps goes to another
   InterProcessSemaphoreMutex kept{client, path, {.keep = 60s, .keeping = keeping}};
   InterProcessSemaphoreMutex other{other_client, path};
   for (int round = 0; round < 3; ++round) {
-    for (int i = 0; i < 3; ++i) {
-      kept.lock();
-      kept.unlock();
-    }
-    REQUIRE(children_of(session, path + "/leases").size() == 1);
+    const auto use_once = [&] { const std::lock_guard guard{kept}; };
+    REQUIRE(is_kept_soon(session, path + "/leases", use_once));
     kept.lock();
     const std::int64_t token = kept.fencing_token();
     kept.unlock();

@@ -9,8 +9,8 @@
 //   HeldLock::await_handoff        their leases are out; the reply confirms or ends them    held_lock.cpp
 //   fact_of, on_reply ...          what the reply means, and what a lease then does         handoff_state.cpp
 //
-// A node that is made while the one ahead leaves is not among those: its number tells that it is first (place_behind in
-// queue_position.cpp).
+// A node that is made while the one ahead leaves is not among those: its number tells that it is first (position_behind
+// in queue_position.cpp).
 #pragma once
 
 #include "local_waiter.hpp"

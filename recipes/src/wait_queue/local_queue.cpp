@@ -96,10 +96,11 @@ bool LocalQueue::Requested::is_of(const Session& other, LockKind others_kind) co
 }
 
 LocalQueue::Request LocalQueue::request(const Session& session, LockKind kind) {
+  const EnqueueBy how = how_to_enqueue(session, kind);
   if (!requested_.is_of(session, kind)) requested_ = {session.id(), kind};
   ++requested_.number;
   if (kind == LockKind::write) ++requested_.writers;
-  return {departures_, session.connection()};
+  return {how, departures_, session.connection()};
 }
 
 void LocalQueue::answered(const Session& session, LockKind kind) {
@@ -124,7 +125,7 @@ bool LocalQueue::is_likely_adjacent(const Session& session, LockKind kind) const
   if (requested_.is_of(session, kind) && (!reads || requested_.writers > 0)) return true;
   if (!newest_ || newest_->session_ != session.id() || !is_same_queue(newest_->kind_, kind)) return false;
   const AheadState ahead = newest_->seen_since(departures_);
-  return place_behind(ahead, kind) != PlaceByNumber::unknown && (was_adjacent_ || ahead.is_present);
+  return position_behind(ahead, kind) != PositionByNumber::unknown && (was_adjacent_ || ahead.is_present);
 }
 
 void LocalQueue::watch(const Session& session, const std::string& directory) {
@@ -142,13 +143,29 @@ LocalQueue::RightAhead LocalQueue::right_ahead(const Session& session, LockKind 
   return {newest_, directory_->proves(session, request.connection, newest_->czxid_)};
 }
 
-bool LocalQueue::is_to_be_asked(std::string_view ahead) {
-  if (ahead == asked_node_) return false;
-  return std::exchange(listed_node_, ahead) == ahead;
+/// A reader does not wait for a reader, but for the writer for which that reader waits.
+std::optional<LocalPosition> LocalQueue::position_by_number(const RightAhead& right_ahead, LockKind kind,
+                                                            const Request& request) {
+  using Verdict = QueuePosition::Verdict;
+  const auto& [ahead, is_proven] = right_ahead;
+  if (!is_proven) return std::nullopt;
+  switch (position_behind(ahead->seen_since(request.at), kind)) {
+    case PositionByNumber::first: return LocalPosition{{Verdict::first}};
+    case PositionByNumber::behind: return LocalPosition{{Verdict::behind}, ahead};
+    case PositionByNumber::behind_its_writer: return LocalPosition{{Verdict::behind}, ahead->waits_for()};
+    case PositionByNumber::unknown: break;
+  }
+  return std::nullopt;
 }
 
-bool LocalQueue::has_left(std::string_view name) const {
-  return newest_ && newest_->has_left() && node_name(newest_->path()) == name;
+// ---- what a list tells
+
+LocalPosition LocalQueue::position_by_list(const Session& session, LockKind kind, LockNaming naming,
+                                           const std::vector<std::string>& children, std::string_view name) const {
+  LocalPosition position{find_position(children, name, kind, naming)};
+  if (position.verdict == QueuePosition::Verdict::behind)
+    position.ahead = find(session, kind, position.predecessor_sequence, position.predecessor);
+  return position;
 }
 
 std::shared_ptr<LocalWaiter> LocalQueue::find(const Session& session, LockKind kind, std::int32_t sequence,
@@ -159,6 +176,17 @@ std::shared_ptr<LocalWaiter> LocalQueue::find(const Session& session, LockKind k
     return present.session_ == session.id() && is_same_queue(present.kind_, kind) && node_name(present.path_) == name;
   });
   return found != last ? found->second : nullptr;
+}
+
+// ---- tries
+
+bool LocalQueue::is_to_be_asked(std::string_view ahead) {
+  if (ahead == asked_node_) return false;
+  return std::exchange(listed_node_, ahead) == ahead;
+}
+
+bool LocalQueue::has_left(std::string_view name) const {
+  return newest_ && newest_->has_left() && node_name(newest_->path()) == name;
 }
 
 }  // namespace zklock

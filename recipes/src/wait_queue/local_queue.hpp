@@ -14,10 +14,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace zklock {
 
-/// How a new node gets into the queue, and its client learns the node's place.
+/// Where a node of the client is in its queue, by its number or by a list.
+struct LocalPosition : QueuePosition {
+  std::shared_ptr<LocalWaiter> ahead{};  ///< the predecessor, if that is the client's own
+};
+
+/// How a new node gets into the queue, and its client learns the node's position.
 enum class EnqueueBy {
   number,          ///< the create alone: the node's number is likely to tell
   list,            ///< the create and a list of the queue, in one flight
@@ -34,8 +40,9 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
 
   /// Grows with each departure.
   using Moment = std::uint64_t;
-  /// When a create was sent.
+  /// The create of a node.
   struct Request {
+    EnqueueBy how = EnqueueBy::list;
     Moment at = 0;
     std::uint64_t connection = 0;
   };
@@ -48,13 +55,14 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
   void watch_among(std::shared_ptr<DirectoryWatches> watches) noexcept { watches_ = std::move(watches); }
   [[nodiscard]] bool may_watch() const noexcept { return watches_ != nullptr; }
 
-  [[nodiscard]] EnqueueBy how_to_enqueue(const Session& session, LockKind kind) const;
-  /// Watches the directory from now on: to be called after the create, and before the list.
-  void watch(const Session& session, const std::string& directory);
+  // ---- a new node
 
-  /// request(): the create of a node is sent. answered(): the reply is there; after a success enter() is called first.
+  [[nodiscard]] EnqueueBy how_to_enqueue(const Session& session, LockKind kind) const;
+  /// The create of a node is about to be sent; answered(): the reply is there, and after a success enter() was called.
   [[nodiscard]] Request request(const Session& session, LockKind kind);
   void answered(const Session& session, LockKind kind);
+  /// Watches the directory from now on: to be called after the create, and before the list.
+  void watch(const Session& session, const std::string& directory);
   /// What the server's numbers tell of a new node; to be called when the reply to its create is handled, before
   /// enter().
   ///
@@ -69,12 +77,22 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
   [[nodiscard]] std::shared_ptr<LocalWaiter> enter_beside(const Session& session, std::int32_t sequence,
                                                           CreateResult node);
 
+  // ---- its position
+
+  /// What the number tells now of that new node; std::nullopt: list the queue.
+  [[nodiscard]] static std::optional<LocalPosition> position_by_number(const RightAhead& right_ahead, LockKind kind,
+                                                                       const Request& request);
+  /// What a list tells of the node with that name.
+  [[nodiscard]] LocalPosition position_by_list(const Session& session, LockKind kind, LockNaming naming,
+                                               const std::vector<std::string>& children, std::string_view name) const;
   /// The local waiter with that name and that number, in the wait queue that `kind` belongs to; null: it is not the
   /// client's, or has left. The number alone does not identify it: another client's node may have the same number, and
   /// so may the client's own. Nor does the name: under Kazoo's names a mutex and a writer have the same, and a mutex
   /// has not waited for readers.
   [[nodiscard]] std::shared_ptr<LocalWaiter> find(const Session& session, LockKind kind, std::int32_t sequence,
                                                   std::string_view name) const;
+
+  // ---- tries
 
   /// A node of the client is being made.
   [[nodiscard]] bool is_making_node() const noexcept { return requested_.number > 0; }

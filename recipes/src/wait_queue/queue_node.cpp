@@ -74,16 +74,6 @@ struct QueueNode::State : std::enable_shared_from_this<State> {
     if (left) leave();
   }
 
-  /// A reader does not wait for a reader, but for the writer for which that reader waits.
-  [[nodiscard]] Enqueued place_by_number() const {
-    const auto& [ahead, is_proven] = right_ahead;
-    if (!is_proven) return {};
-    const PlaceByNumber place = place_behind(ahead->seen_since(create.at), kind);
-    if (place == PlaceByNumber::behind) return {place, ahead};
-    if (place == PlaceByNumber::behind_its_writer) return {place, ahead->waits_for()};
-    return {place};
-  }
-
   void leave() {
     left = true;
     if (phase == Phase::requested) return;  // the reply calls this again
@@ -115,30 +105,36 @@ void QueueNode::keep_alive(std::shared_ptr<const void> thing) { state_->kept_ali
 
 // ---- into the queue
 
-Awaitable<Result<Enqueued>> QueueNode::enqueue(LockNaming naming, EnqueueBy how) {
+Awaitable<Result<Enqueued>> QueueNode::enqueue(LockNaming naming) {
   const State& node = *state_;
   const Session& session = node.session;
   const std::string& directory = node.path.directory();
-  Enqueued enqueued;
   for (int rounds_left = max_rounds; !is_enqueued();) {
     request();
-    if (how == EnqueueBy::number) {
+    if (node.create.how == EnqueueBy::number) {
       const error_code failed = co_await answered();
-      if (!failed) enqueued = node.place_by_number();
-      if (enqueued.place != PlaceByNumber::unknown) co_return std::move(enqueued);
+      auto position = LocalQueue::position_by_number(node.right_ahead, node.kind, node.create);
+      if (!failed && position) co_return Enqueued{std::move(*position)};
     } else {
-      if (how == EnqueueBy::watch_and_list) node.local_queue->watch(session, directory);
+      if (node.create.how == EnqueueBy::watch_and_list) node.local_queue->watch(session, directory);
       auto [failed, listed] = co_await session.async_get_children(directory, use_tuple);
-      enqueued.children = std::move(listed.names);
-      if (is_enqueued() && !failed) co_return std::move(enqueued);
+      if (is_enqueued() && !failed) co_return find_position(naming, std::move(listed.names));
     }
     if (is_enqueued()) break;
     if (const error_code error = co_await prepare_retry(naming, rounds_left)) co_return error;
   }
   auto children = co_await list_children(session, directory);
   if (!children) co_return children.error();
-  enqueued.children = std::move(*children);
-  co_return std::move(enqueued);
+  co_return find_position(naming, std::move(*children));
+}
+
+Enqueued QueueNode::find_position(LockNaming naming, Children children) const {
+  const State& node = *state_;
+  on_listed(children);
+  if (node.local_waiter) node.local_waiter->forget_handoff();
+  auto position =
+      node.local_queue->position_by_list(node.session, node.kind, naming, children, node_name(node.node.path));
+  return {std::move(position), std::move(children)};
 }
 
 void QueueNode::request() {

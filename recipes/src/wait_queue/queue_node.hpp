@@ -22,9 +22,8 @@ using Children = std::vector<std::string>;
 
 /// What is known of the queue once a node is in it.
 struct Enqueued {
-  PlaceByNumber place = PlaceByNumber::unknown;  ///< unless a list is to tell it
-  std::shared_ptr<LocalWaiter> ahead{};  ///< the local waiter to wait for, which has no other predecessors than its own
-  Children children{};                   ///< the list of the queue, if the number tells nothing
+  LocalPosition position{};
+  Children children{};  ///< the list of the queue; empty: the node's number tells the position
 };
 
 /// One attempt's node: "<directory>/_c_<uuid>-<prefix><marker><sequence>". The UUID is the attempt's own, so that the
@@ -48,12 +47,12 @@ class QueueNode {
   /// Keeps `thing` until the node is certain not to exist, or is a lease's.
   void keep_alive(std::shared_ptr<const void> thing);
 
-  /// Gets the node into the queue, and finds its place: by its number, or by a list of the queue in the same flight.
+  /// Gets the node into the queue, and finds its position: by its number, or by a list of the queue in the same flight.
   /// Creates the directory if it is missing, and finds the node again if a reply was lost.
   ///
   /// The list may be old if the server is behind others, but is never older than the node, since the reply to its
   /// create is there: the list has all nodes ahead, and perhaps some that are gone by now.
-  [[nodiscard]] Awaitable<Result<Enqueued>> enqueue(LockNaming naming, EnqueueBy how);
+  [[nodiscard]] Awaitable<Result<Enqueued>> enqueue(LockNaming naming);
 
   // ---- its steps
 
@@ -79,6 +78,8 @@ class QueueNode {
   [[nodiscard]] const std::shared_ptr<LocalWaiter>& local_waiter() const;
   /// The client's node with the number before this one's, as of the reply to the create.
   [[nodiscard]] const LocalQueue::RightAhead& right_ahead() const;
+  /// What a list of the queue tells of the node, which has joined the local queue.
+  [[nodiscard]] Enqueued find_position(LockNaming naming, Children children) const;
   /// A list of the directory: deletes second nodes of attempts that a leader has made late.
   void on_listed(const Children& children) const;
   /// The name of a second node of this attempt that a leader may make late; null: none will come.

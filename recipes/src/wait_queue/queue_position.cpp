@@ -67,15 +67,15 @@ QueuePosition find_position(const std::vector<std::string>& children, std::strin
 
 /// A reader that had the lock had no writer ahead, which tells a reader all, and a writer nothing. A writer that leaves
 /// while the new node is being made may leave a reader of its owner behind, with its own number.
-PlaceByNumber place_behind(const AheadState& ahead, LockKind kind) noexcept {
+PositionByNumber position_behind(const AheadState& ahead, LockKind kind) noexcept {
   if (kind == LockKind::read && ahead.kind == LockKind::read) {
-    if (ahead.was_granted) return PlaceByNumber::first;
-    return ahead.is_present && ahead.waits_for_local ? PlaceByNumber::behind_its_writer : PlaceByNumber::unknown;
+    if (ahead.was_granted) return PositionByNumber::first;
+    return ahead.is_present && ahead.waits_for_local ? PositionByNumber::behind_its_writer : PositionByNumber::unknown;
   }
-  if (ahead.is_present) return PlaceByNumber::behind;
-  if (!ahead.was_granted || ahead.kind == LockKind::read) return PlaceByNumber::unknown;
+  if (ahead.is_present) return PositionByNumber::behind;
+  if (!ahead.was_granted || ahead.kind == LockKind::read) return PositionByNumber::unknown;
   const bool may_leave_a_reader = ahead.kind == LockKind::write && kind == LockKind::write && ahead.has_left_since;
-  return may_leave_a_reader ? PlaceByNumber::unknown : PlaceByNumber::first;
+  return may_leave_a_reader ? PositionByNumber::unknown : PositionByNumber::first;
 }
 
 std::string find_last_blocking(const std::vector<std::string>& children, LockKind kind, LockNaming naming) {

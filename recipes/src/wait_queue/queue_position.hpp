@@ -45,15 +45,15 @@ struct AheadState {
   bool waits_for_local = false;  ///< it waits for a local waiter: a reader for a writer
 };
 
-/// What the number alone tells of the new node's place; a QueuePosition is what a list tells.
-enum class PlaceByNumber {
+/// What the number alone tells of the new node's position; a QueuePosition is what a list tells.
+enum class PositionByNumber {
   unknown,            ///< list the queue
   first,              ///< the node has the lock
   behind,             ///< it waits for the node ahead
   behind_its_writer,  ///< a reader: it waits for the writer for which the reader ahead waits
 };
 /// Once the node ahead has had the lock, nobody was ahead of it, and all who come later are behind the new node.
-[[nodiscard]] PlaceByNumber place_behind(const AheadState& ahead, LockKind kind) noexcept;
+[[nodiscard]] PositionByNumber position_behind(const AheadState& ahead, LockKind kind) noexcept;
 
 /// The node that would block a new node of that kind at the end of the queue: the last one. Empty: none would.
 [[nodiscard]] std::string find_last_blocking(const std::vector<std::string>& children, LockKind kind,

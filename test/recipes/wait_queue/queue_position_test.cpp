@@ -157,33 +157,35 @@ TEST_CASE("a node's number tells its place behind a node of the client that has 
   struct Row {
     AheadState ahead;
     LockKind kind;
-    PlaceByNumber place;
+    PositionByNumber position;
   };
   // the node ahead: its kind, is present, was granted, has left since the request, waits for a local waiter
   const Row rows[] = {
-      {{mutex, true, false, false, true}, mutex, PlaceByNumber::behind},
-      {{mutex, true, true, false, false}, mutex, PlaceByNumber::behind},
-      {{mutex, false, true, false, false}, mutex, PlaceByNumber::first},
-      {{mutex, false, true, true, false}, mutex, PlaceByNumber::first},
-      {{mutex, false, false, true, false}, mutex, PlaceByNumber::unknown},  // it gave up, or an operator has deleted it
-      {{write, true, true, false, false}, write, PlaceByNumber::behind},
-      {{write, false, true, false, false}, write, PlaceByNumber::first},
-      {{write, false, true, true, false}, write, PlaceByNumber::unknown},  // it may have left a reader of its owner
-      {{write, false, false, false, false}, write, PlaceByNumber::unknown},
-      {{write, true, false, false, false}, read, PlaceByNumber::behind},
-      {{write, false, true, true, false}, read, PlaceByNumber::first},
-      {{write, false, false, true, false}, read, PlaceByNumber::unknown},
-      {{read, true, true, false, false}, write, PlaceByNumber::behind},
-      {{read, false, true, false, false}, write, PlaceByNumber::unknown},  // there may be other readers
-      {{read, true, true, false, false}, read, PlaceByNumber::first},      // no writer was ahead
-      {{read, false, true, true, false}, read, PlaceByNumber::first},
-      {{read, true, false, false, true}, read, PlaceByNumber::behind_its_writer},
-      {{read, true, false, false, false}, read, PlaceByNumber::unknown},  // it waits for another client's writer
-      {{read, false, false, true, false}, read, PlaceByNumber::unknown},
+      {{mutex, true, false, false, true}, mutex, PositionByNumber::behind},
+      {{mutex, true, true, false, false}, mutex, PositionByNumber::behind},
+      {{mutex, false, true, false, false}, mutex, PositionByNumber::first},
+      {{mutex, false, true, true, false}, mutex, PositionByNumber::first},
+      {{mutex, false, false, true, false},
+       mutex,
+       PositionByNumber::unknown},  // it gave up, or an operator has deleted it
+      {{write, true, true, false, false}, write, PositionByNumber::behind},
+      {{write, false, true, false, false}, write, PositionByNumber::first},
+      {{write, false, true, true, false}, write, PositionByNumber::unknown},  // it may have left a reader of its owner
+      {{write, false, false, false, false}, write, PositionByNumber::unknown},
+      {{write, true, false, false, false}, read, PositionByNumber::behind},
+      {{write, false, true, true, false}, read, PositionByNumber::first},
+      {{write, false, false, true, false}, read, PositionByNumber::unknown},
+      {{read, true, true, false, false}, write, PositionByNumber::behind},
+      {{read, false, true, false, false}, write, PositionByNumber::unknown},  // there may be other readers
+      {{read, true, true, false, false}, read, PositionByNumber::first},      // no writer was ahead
+      {{read, false, true, true, false}, read, PositionByNumber::first},
+      {{read, true, false, false, true}, read, PositionByNumber::behind_its_writer},
+      {{read, true, false, false, false}, read, PositionByNumber::unknown},  // it waits for another client's writer
+      {{read, false, false, true, false}, read, PositionByNumber::unknown},
   };
   for (const Row& row : rows) {
     CAPTURE(to_string(row.ahead.kind), row.ahead.is_present, row.ahead.was_granted, to_string(row.kind));
-    CHECK(place_behind(row.ahead, row.kind) == row.place);
+    CHECK(position_behind(row.ahead, row.kind) == row.position);
   }
 }
 

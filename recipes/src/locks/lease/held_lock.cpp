@@ -12,11 +12,20 @@
 namespace zklock {
 namespace detail {
 
-std::shared_ptr<HeldLock> HeldLock::make(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind, Session session,
-                                         CreateResult node, const LockAttempt& attempt) {
+std::shared_ptr<HeldLock> HeldLock::make(const std::shared_ptr<LockTarget>& lock, Owner owner, LockKind kind,
+                                         Granted granted, LockAttempt& told) {
   auto held_lock =
-      std::make_shared<HeldLock>(std::move(lock), owner, kind, std::move(session), std::move(node), attempt.number());
+      std::make_shared<HeldLock>(lock, owner, kind, std::move(granted.session), std::move(granted.node), told.number());
   held_lock->renewal_.emplace(held_lock->session(), held_lock);
+  if (granted.token) held_lock->token_ = *granted.token;
+  held_lock->front_ = std::move(granted.front);
+  held_lock->place_.keep(std::move(granted.share));
+  held_lock->place_.expect_late_node(std::move(granted.late_node));
+  held_lock->place_.set_local_waiter(std::move(granted.local_waiter), held_lock);
+  lock->add(held_lock);
+  told.granted(*held_lock);
+  if (granted.check == NodeCheck::by_handoff) held_lock->await_handoff();
+  if (granted.check == NodeCheck::by_server) held_lock->ask_server();
   return held_lock;
 }
 
@@ -87,12 +96,7 @@ void HeldLock::on_link(SessionState state) {
   tell(*lock_, event(is_suspect ? LockPhase::suspect : LockPhase::held_again));
 }
 
-void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) {
-  place_.set_local_waiter(std::move(local_waiter), weak_from_this());
-}
-
 void HeldLock::await_handoff() {
-  if (!place_.local_waiter()) return ask_server();
   place_.local_waiter()->when_known([weak = weak_from_this()](HandoffAction action) {
     const auto self = weak.lock();
     if (self && action == HandoffAction::lose) self->lose();

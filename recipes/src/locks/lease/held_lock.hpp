@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client_node.hpp"
+#include "granted.hpp"
 #include "kept_lock.hpp"
 #include "lock_events.hpp"
 #include "lock_target.hpp"
@@ -38,10 +39,10 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
  public:
   using Entered = ReentryCount::Entered;
 
-  /// `lock` is told once, when the owner has released all of its acquires. The held lock keeps session validity ahead,
-  /// and is notified when that fails.
-  [[nodiscard]] static std::shared_ptr<HeldLock> make(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind,
-                                                      Session session, CreateResult node, const LockAttempt& attempt);
+  /// Makes what an attempt was granted its owner's; `lock` is told, and told once more when the owner has released all
+  /// of its acquires. The held lock keeps session validity ahead, and is notified when that fails.
+  [[nodiscard]] static std::shared_ptr<HeldLock> make(const std::shared_ptr<LockTarget>& lock, Owner owner,
+                                                      LockKind kind, Granted granted, LockAttempt& told);
   /// The same by a kept node, which outlives the held lock: it may be given to another owner later. Any thread.
   [[nodiscard]] static std::shared_ptr<HeldLock> make_on(std::shared_ptr<KeptLockNode> kept, Owner owner,
                                                          Keeping keeping, std::uint64_t attempt);
@@ -77,23 +78,8 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   /// Deletes the node, and hands the lock off to local waiters, which do not wait for the reply. `removed` is told once
   /// what came of the delete, as by remove_in_background(), on the session's executor, and not within this call.
   void remove(std::function<void(error_code)> removed = nullptr);
-  /// Keeps the share of the path's use until the delete is sent.
-  void keep(PathShare share) noexcept { place_.keep(std::move(share)); }
-  /// The client's acquires that wait without nodes wait for this lock's end.
-  void keep(KeptLock::Front front) noexcept { front_ = std::move(front); }
-  /// Sets the local waiter that belongs to this lock's node.
-  void set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter);
-  /// A leader may make a second node of the attempt late: it is looked for when this one is deleted. Null: none.
-  void expect_late_node(std::shared_ptr<const ProtectedPath> late_node) noexcept {
-    place_.expect_late_node(std::move(late_node));
-  }
-  /// This reader's node has the queue position of that writer. It was created later than the nodes of waiting writers,
-  /// but comes before them, and so has the writer's token.
-  void take_token_of(const HeldLock& writer) noexcept { token_ = writer.token_; }
   /// Asks the server whether the node exists; if it does not, the lock is lost.
   void ask_server();
-  /// The same, unless the handoff to the node tells, or has told.
-  void await_handoff();
   /// The node was found to be gone.
   void lose();
   /// The version of the node's data that guards are to check.
@@ -112,6 +98,8 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   void on_lapse() override;
   void on_link(SessionState state) override;
   void on_node_deleted() override { lose(); }
+  /// ask_server(), unless the handoff to the node tells, or has told.
+  void await_handoff();
   /// Logs once that the grant has ended, as lost or as released.
   void conclude() noexcept;
   [[nodiscard]] std::string_view cause_of_loss() const noexcept;

@@ -18,7 +18,7 @@ namespace zklock::detail {
 class HeldLock;
 class ClientNode;
 
-/// A client, a path and the names of the nodes there; and the function to call when a lock is released.
+/// A client, a path and the names of the nodes there; and what to call when an owner gets a lock, or gives it back.
 ///
 /// Threads: any.
 class LockTarget {
@@ -38,6 +38,8 @@ class LockTarget {
   [[nodiscard]] const Observers<LockObserver>* observers() const noexcept { return observers_.get(); }
   /// The path at the server; empty without observers.
   [[nodiscard]] const std::string& server_path() const noexcept { return server_path_; }
+  /// Its owner has got that lock.
+  virtual void add(const std::shared_ptr<HeldLock>& held_lock) = 0;
   /// The owner has released all that it held.
   virtual void on_end_of(Owner owner, LockKind kind) = 0;
   /// What is held by that node.

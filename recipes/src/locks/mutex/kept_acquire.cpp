@@ -41,11 +41,9 @@ Awaitable<Result<Enqueued>> enqueue_with_watch(Session session, const LockCore& 
     if (const error_code error = co_await queue_node.prepare_retry(core.naming(), rounds_left)) co_return error;
   } else if (!failed) {
     alone.watch = std::move(watch);
-    Enqueued enqueued;
-    enqueued.children = std::move(listed.names);
-    co_return std::move(enqueued);
+    co_return queue_node.find_position(core.naming(), std::move(listed.names));
   }
-  co_return co_await queue_node.enqueue(core.naming(), EnqueueBy::list);
+  co_return co_await queue_node.enqueue(core.naming());
 }
 
 bool is_connected(const LockCore& core) {
@@ -113,13 +111,12 @@ bool complete_at_once(const std::shared_ptr<LockCore>& core, Owner owner, LockKi
   return true;
 }
 
-Awaitable<Result<Enqueued>> enqueue_to_keep(Session session, const LockRequest& request, QueueNode& queue_node,
-                                            EnqueueBy how) {
+Awaitable<Result<Enqueued>> enqueue_to_keep(Session session, const LockRequest& request, QueueNode& queue_node) {
   const LockCore& core = *request.core;
   KeptLock& kept = *request.keeps->front.lock();
   KeptLockNode::Alone& alone = request.keeps->alone = {};
   auto enqueuing =
-      kept.is_alone() ? enqueue_with_watch(session, core, queue_node, alone) : queue_node.enqueue(core.naming(), how);
+      kept.is_alone() ? enqueue_with_watch(session, core, queue_node, alone) : queue_node.enqueue(core.naming());
   auto enqueued = co_await std::move(enqueuing);
   if (!enqueued) co_return enqueued.error();
   kept.on_enqueued(queue_node.right_ahead().node != nullptr);
@@ -136,11 +133,12 @@ std::shared_ptr<KeptLockNode> begin_keeping(const std::shared_ptr<LockCore>& cor
   return front.become(node, owner) ? node : nullptr;
 }
 
-std::shared_ptr<HeldLock> hold_to_keep(const LockRequest& request, Granted& granted) {
-  auto node = begin_keeping(request.core, request.owner, request.kind, *request.keeps,
-                            NodePlace{granted.session, granted.node});
+std::shared_ptr<HeldLock> hold_to_keep(const LockRequest& request, const Session& session, QueueNode& queue_node) {
+  auto node =
+      begin_keeping(request.core, request.owner, request.kind, *request.keeps, NodePlace{session, queue_node.node()});
   if (!node) return nullptr;
-  node->own(std::move(request.share), std::move(granted.local_waiter));
+  node->own(std::move(request.share), queue_node.local_waiter());
+  queue_node.detach();
   return HeldLock::make_on(std::move(node), request.owner, request.keeps->how.keeping, request.told.number());
 }
 

@@ -49,13 +49,14 @@ struct ToKeep {
 /// QueueNode::enqueue(); if the client was alone with the lock, by a list with a watch on the directory's children: the
 /// node may be kept if it is the only one. (If a reply is lost, it is not.)
 [[nodiscard]] Awaitable<Result<Enqueued>> enqueue_to_keep(Session session, const LockRequest& request,
-                                                          QueueNode& queue_node, EnqueueBy how);
+                                                          QueueNode& queue_node);
 
 /// By a list with a watch on the directory's children. If a reply is lost, there is no watch.
 [[nodiscard]] Awaitable<Result<Enqueued>> enqueue_with_watch(Session session, const detail::LockCore& core,
                                                              QueueNode& queue_node, detail::KeptLockNode::Alone& alone);
 
-/// What was granted may be kept from now on; null: it may not.
-[[nodiscard]] std::shared_ptr<detail::HeldLock> hold_to_keep(const LockRequest& request, Granted& granted);
+/// The node, which has the lock, is kept from now on, and the owner holds the lock by it; null: it may not be kept.
+[[nodiscard]] std::shared_ptr<detail::HeldLock> hold_to_keep(const LockRequest& request, const Session& session,
+                                                             QueueNode& queue_node);
 
 }  // namespace zklock

@@ -33,10 +33,10 @@ Awaitable<std::shared_ptr<HeldLock>> grant(KeptReaders::Entry entry, Owner owner
   co_return HeldLock::make_beside(entry.use(), owner, attempt);
 }
 
-/// By the node's number, or by the list.
+/// By the list, or by the node's number.
 bool has_seen_no_writer(const Enqueued& enqueued, LockNaming naming) {
-  if (enqueued.place == PlaceByNumber::unknown) return has_no_writer(enqueued.children, naming);
-  return enqueued.place == PlaceByNumber::first;
+  if (!enqueued.children.empty()) return has_no_writer(enqueued.children, naming);
+  return enqueued.position.verdict == QueuePosition::Verdict::first;
 }
 
 }  // namespace
@@ -74,14 +74,14 @@ std::shared_ptr<LeaseShare> read_at_once(const std::shared_ptr<LockCore>& core, 
   return share;
 }
 
-Awaitable<Result<Enqueued>> enqueue_to_keep_reading(Session session, const LockRequest& request, QueueNode& queue_node,
-                                                    EnqueueBy how) {
+Awaitable<Result<Enqueued>> enqueue_to_keep_reading(Session session, const LockRequest& request,
+                                                    QueueNode& queue_node) {
   const LockCore& core = *request.core;
   KeptReaders& readers = request.core->readers();
   auto& watched = request.keeps_reading->watched = {};
   const bool may_keep = readers.is_quiet() && !readers.node();
   auto enqueuing =
-      may_keep ? enqueue_with_watch(session, core, queue_node, watched) : queue_node.enqueue(core.naming(), how);
+      may_keep ? enqueue_with_watch(session, core, queue_node, watched) : queue_node.enqueue(core.naming());
   auto enqueued = co_await std::move(enqueuing);
   if (!enqueued) co_return enqueued.error();
   const bool is_quiet = has_seen_no_writer(*enqueued, core.naming());
@@ -90,15 +90,17 @@ Awaitable<Result<Enqueued>> enqueue_to_keep_reading(Session session, const LockR
   co_return std::move(enqueued);
 }
 
-std::shared_ptr<HeldLock> hold_to_keep_reading(const LockRequest& request, Granted& granted) {
+std::shared_ptr<HeldLock> hold_to_keep_reading(const LockRequest& request, const Session& session,
+                                               QueueNode& queue_node) {
   auto& [how, watched] = *request.keeps_reading;
   const auto& core = request.core;
-  if (!watched.watch.is_set() || watched.connection != granted.session.connection()) return nullptr;
+  if (!watched.watch.is_set() || watched.connection != session.connection()) return nullptr;
   if (core->readers().node() || KeptLockNodes::of(core->client())->number >= KeptLockNodes::max_number) return nullptr;
-  auto node = KeptReaderNode::make(core, core->readers(), how.keep, NodePlace{granted.session, granted.node},
-                                   std::move(watched));
+  auto node =
+      KeptReaderNode::make(core, core->readers(), how.keep, NodePlace{session, queue_node.node()}, std::move(watched));
   core->readers().become(node);
-  node->own(std::move(request.share), std::move(granted.local_waiter));
+  node->own(std::move(request.share), queue_node.local_waiter());
+  queue_node.detach();
   return HeldLock::make_beside(std::move(node), request.owner, request.told.number());
 }
 

@@ -30,9 +30,10 @@ struct ToKeepReading {
 
 /// QueueNode::enqueue(); where the last acquire saw no writer, by a list with a watch on the directory's children.
 [[nodiscard]] Awaitable<Result<Enqueued>> enqueue_to_keep_reading(Session session, const LockRequest& request,
-                                                                  QueueNode& queue_node, EnqueueBy how);
+                                                                  QueueNode& queue_node);
 
-/// What was granted may be kept from now on; null: it may not.
-[[nodiscard]] std::shared_ptr<detail::HeldLock> hold_to_keep_reading(const LockRequest& request, Granted& granted);
+/// The node, which has the lock, is kept from now on, and the owner holds the lock by it; null: it may not be kept.
+[[nodiscard]] std::shared_ptr<detail::HeldLock> hold_to_keep_reading(const LockRequest& request, const Session& session,
+                                                                     QueueNode& queue_node);
 
 }  // namespace zklock

@@ -64,8 +64,7 @@ class LockCore : public LockTarget {
   [[nodiscard]] KeptLock& keep();
   /// The node that the client keeps for its readers. Any thread.
   [[nodiscard]] KeptReaders& readers() noexcept { return readers_; }
-  /// Adds what its owner was granted.
-  void add(const std::shared_ptr<HeldLock>& held_lock);
+  void add(const std::shared_ptr<HeldLock>& held_lock) override;
   /// The same for a reader by the kept node; false: its owner holds the read lock or the write lock already, or may
   /// have an acquire in progress. Any thread.
   [[nodiscard]] bool add_reader(const std::shared_ptr<HeldLock>& held_lock);

@@ -16,7 +16,8 @@ using detail::LockCore;
 
 namespace {
 
-Awaitable<Result<Granted>> enqueue_beside(std::shared_ptr<HeldLock> writer, const LockCore& core) {
+Awaitable<Result<Lease>> enqueue_beside(const LockRequest& request, std::shared_ptr<HeldLock> writer) {
+  const LockCore& core = *request.core;
   if (writer->is_lost()) co_return make_error_code(LockError::lock_lost);
   const Session session = writer->session();
   const std::string writers_name{node_name(writer->node().path)};
@@ -25,11 +26,10 @@ Awaitable<Result<Granted>> enqueue_beside(std::shared_ptr<HeldLock> writer, cons
   QueueNode queue_node{session, core.path(), core.marker(LockKind::read),
                        format_lock_data({core.client().client_id(), 1}), format_sequence(*sequence)};
   queue_node.join_local_queue(core.local_queue(), LockKind::read);
-  const auto enqueued = co_await queue_node.enqueue(core.naming(), EnqueueBy::list);
+  const auto enqueued = co_await queue_node.enqueue(core.naming());
   if (!enqueued && enqueued.error() == Error::no_node) co_return make_error_code(LockError::lock_lost);
   if (!enqueued) co_return is_final(session.state()) ? make_error_code(LockError::lock_lost) : enqueued.error();
   const Children& children = enqueued->children;
-  queue_node.on_listed(children);
   // If an operator has deleted the writer's node, its number proves nothing.
   if (std::ranges::find(children, writers_name) == children.end()) co_return make_error_code(LockError::lock_lost);
   const error_code dead = co_await prove_alive(session);
@@ -37,18 +37,15 @@ Awaitable<Result<Granted>> enqueue_beside(std::shared_ptr<HeldLock> writer, cons
   if (dead) co_return dead;
   if (const auto waiter = queue_node.local_waiter(); waiter && waiter->is_deleted())
     co_return make_error_code(LockError::lock_lost);
-  Granted granted{session, queue_node.node(), queue_node.local_waiter(), queue_node.late_node()};
-  granted.writer = std::move(writer);
-  queue_node.detach();
-  co_return std::move(granted);
+  co_return hold(request, session, queue_node, detail::NodeCheck::none_needed, writer->fencing_token());
 }
 
 }  // namespace
 
 Awaitable<Result<Lease>> read_beside(const LockRequest& request, std::shared_ptr<HeldLock> writer) {
-  auto granted = co_await enqueue_beside(std::move(writer), *request.core);
-  if (!granted) co_return request.told.failed(granted.error());
-  co_return hold(request, std::move(*granted));
+  auto lease = co_await enqueue_beside(request, std::move(writer));
+  if (!lease) co_return request.told.failed(lease.error());
+  co_return std::move(*lease);
 }
 
 }  // namespace zklock

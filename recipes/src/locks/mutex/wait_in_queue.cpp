@@ -14,9 +14,11 @@
 
 namespace zklock {
 
+using detail::Granted;
 using detail::HeldLock;
 using detail::LeaseShare;
 using detail::LockCore;
+using detail::NodeCheck;
 
 namespace {
 
@@ -71,10 +73,10 @@ bool may_leave_others(LockKind holder, LockKind behind) {
 /// Waits until this attempt has the lock, without another list of the queue, or may have it. A local predecessor that
 /// leaves wakes this waiter without a reply from the server: its delete is sent ahead of whatever this waiter requests,
 /// all other clients wait behind both nodes, and both nodes are deleted with the same session.
-Awaitable<Result<Wakeup>> wait_turn(Session session, const LockCore& core, const QueuePosition& position, LockKind kind,
-                                    std::shared_ptr<LocalWaiter> ahead, std::weak_ptr<LocalWaiter> own) {
+Awaitable<Result<Wakeup>> wait_turn(Session session, const LockCore& core, const LocalPosition& position, LockKind kind,
+                                    std::weak_ptr<LocalWaiter> own) {
   bool decides = position.only_predecessor;  // false without a list: then only a predecessor with the lock decides
-  if (ahead) {
+  if (const auto& ahead = position.ahead) {
     if (const error_code ended = co_await wait_for_local(ahead, session, std::move(own))) co_return ended;
     // All that was ahead of a node with the lock was gone, but for those that it shares the lock with. A node that was
     // deleted by others may have gone with its directory, and this one with it.
@@ -95,25 +97,17 @@ bool is_leaving(const QueueNode& queue_node, std::string_view predecessor) {
   return ahead && ahead->has_left_since(queue_node.requested_at()) && node_name(ahead->path()) == predecessor;
 }
 
-/// Waits until the node is first, beginning with what is known of its place.
-Awaitable<error_code> wait_until_first(Session session, const LockRequest& request, const QueueNode& queue_node,
-                                       Enqueued enqueued, Granted& granted) {
+void warn_if_mixed(const LockRequest& request, const Session& session, const LocalPosition& position) {
+  if (!position.of_other_kind.empty()) warn_of_other_kind(*request.core, request.kind, session, position.of_other_kind);
+}
+
+/// Waits until the node is first. What is known of the queue at the beginning is brought up to date.
+Awaitable<Result<NodeCheck>> wait_until_first(Session session, const LockRequest& request, const QueueNode& queue_node,
+                                              Enqueued& enqueued) {
   const LockCore& core = *request.core;
-  for (auto& [place, ahead, children] = enqueued;;) {
-    QueuePosition position;
-    if (granted.local_waiter) granted.local_waiter->forget_handoff();
-    if (!ahead) {
-      queue_node.on_listed(children);
-      position = find_position(children, queue_node.name(), request.kind, core.naming());
-      if (!position.of_other_kind.empty()) warn_of_other_kind(core, request.kind, session, position.of_other_kind);
-      if (position.verdict == QueuePosition::Verdict::missing) co_return make_error_code(LockError::lock_lost);
-      if (position.verdict == QueuePosition::Verdict::first) {
-        granted.stepped_back = request.node.steps_back && request.node.steps_back(children, queue_node.name());
-        if (granted.stepped_back && request.limits.try_once) co_return make_error_code(Error::timed_out);
-        break;
-      }
-      ahead = core.local_queue()->find(session, request.kind, position.predecessor_sequence, position.predecessor);
-    }
+  while (enqueued.position.verdict == QueuePosition::Verdict::behind) {
+    const LocalPosition& position = enqueued.position;
+    const auto& ahead = position.ahead;
     if (request.keeps && !ahead) request.keeps->front.lock()->on_stranger();
     const std::string_view predecessor = ahead ? node_name(ahead->path()) : std::string_view{position.predecessor};
     if (request.limits.try_once && !is_leaving(queue_node, predecessor)) {
@@ -121,20 +115,20 @@ Awaitable<error_code> wait_until_first(Session session, const LockRequest& reque
       co_return make_error_code(Error::timed_out);
     }
     request.told.waits(session, queue_node.node().path, ahead ? ahead->path() : position.predecessor);
-    const auto woken = co_await wait_turn(session, core, position, request.kind, ahead, granted.local_waiter);
+    enqueued.children = {};  // there may be many waiters
+    const auto woken = co_await wait_turn(session, core, position, request.kind, queue_node.local_waiter());
     if (!woken) co_return woken.error();
-    if (*woken == Wakeup::confirmed && !request.node.steps_back) {
-      granted.node_check = ahead ? Granted::NodeCheck::by_handoff : Granted::NodeCheck::by_server;
-      break;
-    }
-    ahead.reset();
+    if (*woken == Wakeup::confirmed && !request.node.steps_back)
+      co_return ahead ? NodeCheck::by_handoff : NodeCheck::by_server;
     // A wake-up is a hint: the session may be over [F45], which prove_alive() detects at the end.
-    auto listed = co_await list_children(session, core.path());
-    if (!listed && listed.error() == Error::no_node) co_return make_error_code(LockError::lock_lost);
-    if (!listed) co_return listed.error();
-    children = std::move(*listed);
+    auto children = co_await list_children(session, core.path());
+    if (!children && children.error() == Error::no_node) co_return make_error_code(LockError::lock_lost);
+    if (!children) co_return children.error();
+    enqueued = queue_node.find_position(core.naming(), std::move(*children));
+    warn_if_mixed(request, session, enqueued.position);
   }
-  co_return error_code{};
+  if (enqueued.position.verdict == QueuePosition::Verdict::missing) co_return make_error_code(LockError::lock_lost);
+  co_return NodeCheck::none_needed;
 }
 
 /// The last try has failed, so this one will, too, unless a list shows otherwise. (A node of the client that is being
@@ -156,35 +150,43 @@ Awaitable<error_code> look_before_try(Session session, const LockRequest& reques
 }
 
 /// One attempt, on one session: if that session ends, the attempt fails with it.
-Awaitable<Result<Granted>> attempt(Session session, const LockRequest& request) {
+Awaitable<Result<Lease>> attempt(Session session, const LockRequest& request) {
   if (is_likely_to_fail(request))
     if (const error_code error = co_await look_before_try(session, request)) co_return error;
   const LockCore& core = *request.core;
   const NodeTraits& traits = request.node;
-  QueueNode queue_node{session, core.path(), core.marker(request.kind), traits.data, {}, traits.prefix};
-  queue_node.join_local_queue(core.local_queue(), request.kind);
-  const EnqueueBy how = core.local_queue()->how_to_enqueue(session, request.kind);
-  auto enqueuing = request.keeps           ? enqueue_to_keep(session, request, queue_node, how)
-                   : request.keeps_reading ? enqueue_to_keep_reading(session, request, queue_node, how)
-                                           : queue_node.enqueue(core.naming(), how);
-  auto enqueued = co_await std::move(enqueuing);
-  // This node is gone with the directory: the directory was empty, and reaped.
-  if (!enqueued && enqueued.error() == Error::no_node && !queue_node.error())
-    co_return make_error_code(LockError::lock_lost);
-  if (!enqueued) co_return enqueued.error();
-  if (const error_code error = check_sequence(queue_node.sequence())) co_return error;
-  request.told.enqueued(session, queue_node.node().path);
-  Granted granted{session, queue_node.node(), queue_node.local_waiter(), queue_node.late_node()};
-  if (enqueued->place != PlaceByNumber::first) {
-    auto waiting = wait_until_first(session, request, queue_node, std::move(*enqueued), granted);
-    if (const error_code error = co_await std::move(waiting)) co_return error;
-    if (granted.stepped_back) co_return std::move(granted);
+  for (;;) {
+    QueueNode queue_node{session, core.path(), core.marker(request.kind), traits.data, {}, traits.prefix};
+    queue_node.join_local_queue(core.local_queue(), request.kind);
+    auto enqueuing = request.keeps           ? enqueue_to_keep(session, request, queue_node)
+                     : request.keeps_reading ? enqueue_to_keep_reading(session, request, queue_node)
+                                             : queue_node.enqueue(core.naming());
+    auto enqueued = co_await std::move(enqueuing);
+    // This node is gone with the directory: the directory was empty, and reaped.
+    if (!enqueued && enqueued.error() == Error::no_node && !queue_node.error())
+      co_return make_error_code(LockError::lock_lost);
+    if (!enqueued) co_return enqueued.error();
+    if (const error_code error = check_sequence(queue_node.sequence())) co_return error;
+    request.told.enqueued(session, queue_node.node().path);
+    warn_if_mixed(request, session, enqueued->position);
+    NodeCheck check = NodeCheck::none_needed;
+    if (enqueued->position.verdict != QueuePosition::Verdict::first) {
+      auto waiting = wait_until_first(session, request, queue_node, *enqueued);
+      const auto waited = co_await std::move(waiting);
+      if (!waited) co_return waited.error();
+      check = *waited;
+    }
+    const bool is_listed = !enqueued->children.empty();
+    if (traits.steps_back && is_listed && traits.steps_back(enqueued->children, queue_node.name())) {
+      if (request.limits.try_once) co_return make_error_code(Error::timed_out);
+      continue;
+    }
+    if (const error_code dead = co_await prove_alive(session)) co_return dead;
+    if (const auto& own = queue_node.local_waiter(); own && own->is_deleted())
+      co_return make_error_code(LockError::lock_lost);
+    core.local_queue()->granted();
+    co_return hold(request, session, queue_node, check);
   }
-  if (const error_code dead = co_await prove_alive(session)) co_return dead;
-  if (granted.local_waiter && granted.local_waiter->is_deleted()) co_return make_error_code(LockError::lock_lost);
-  core.local_queue()->granted();
-  queue_node.detach();
-  co_return std::move(granted);
 }
 
 }  // namespace
@@ -195,29 +197,27 @@ Awaitable<Result<Lease>> wait_in_queue(const LockRequest& request) {
   for (;;) {
     const auto session = co_await loop.session();
     if (!session) co_return request.told.failed(session.error());  // it has used up its time: not to be retried
-    auto granted = co_await attempt(*session, request);
-    while (granted && granted->stepped_back) granted = co_await attempt(*session, request);
-    if (granted) co_return hold(request, std::move(*granted));
-    if (!may_start_over(granted.error())) co_return request.told.failed(granted.error());
-    if (const error_code error = co_await loop.next(granted.error())) co_return request.told.failed(error);
+    auto lease = co_await attempt(*session, request);
+    if (lease) co_return std::move(*lease);
+    if (!may_start_over(lease.error())) co_return request.told.failed(lease.error());
+    if (const error_code error = co_await loop.next(lease.error())) co_return request.told.failed(error);
   }
 }
 
-Lease hold(const LockRequest& request, Granted granted) {
+Lease hold(const LockRequest& request, const Session& session, QueueNode& queue_node, NodeCheck check,
+           std::optional<std::int64_t> token) {
+  std::shared_ptr<HeldLock> kept;
   if (request.keeps)
-    if (const auto held_lock = hold_to_keep(request, granted)) return to_lease(request, held_lock);
-  if (request.keeps_reading)
-    if (const auto held_lock = hold_to_keep_reading(request, granted)) return to_lease(request, held_lock);
-  const auto held_lock = HeldLock::make(request.core, request.owner, request.kind, std::move(granted.session),
-                                        std::move(granted.node), request.told);
-  held_lock->keep(std::move(request.share));
-  if (request.keeps) held_lock->keep(std::move(request.keeps->front));
-  held_lock->set_local_waiter(std::move(granted.local_waiter));
-  held_lock->expect_late_node(std::move(granted.late_node));
-  if (granted.writer) held_lock->take_token_of(*granted.writer);
-  Lease lease = to_lease(request, held_lock);
-  if (granted.node_check == Granted::NodeCheck::by_handoff) held_lock->await_handoff();
-  if (granted.node_check == Granted::NodeCheck::by_server) held_lock->ask_server();
+    kept = hold_to_keep(request, session, queue_node);
+  else if (request.keeps_reading)
+    kept = hold_to_keep_reading(request, session, queue_node);
+  if (kept) return to_lease(request, kept);
+  Granted granted{session, queue_node.node(), check, queue_node.local_waiter(), queue_node.late_node(), token};
+  granted.share = std::move(request.share);
+  if (request.keeps) granted.front = std::move(request.keeps->front);
+  auto held_lock = HeldLock::make(request.core, request.owner, request.kind, std::move(granted), request.told);
+  Lease lease{std::make_shared<LeaseShare>(std::move(held_lock))};
+  queue_node.detach();
   return lease;
 }
 

@@ -10,7 +10,9 @@
 #include <zklock/recipes/locks/lease.hpp>
 #include <zklock/session.hpp>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,20 +52,6 @@ struct LockRequest {
   ToKeepReading* keeps_reading = nullptr;  ///< the same for a read lock: kept_read.hpp
 };
 
-/// What an attempt is granted.
-struct Granted {
-  /// What is to say that the node still exists, where the predecessor is gone and the server was not asked since.
-  enum class NodeCheck { none_needed, by_handoff, by_server };
-
-  Session session{};
-  CreateResult node{};
-  std::shared_ptr<LocalWaiter> local_waiter{};
-  std::shared_ptr<const ProtectedPath> late_node{};  ///< as QueueNode::late_node()
-  NodeCheck node_check = NodeCheck::none_needed;
-  bool stepped_back = false;                   ///< not granted: it was first, and went back to the end of the queue
-  std::shared_ptr<detail::HeldLock> writer{};  ///< of a reader beside it
-};
-
 /// Whether, after this error of an attempt, a new attempt at the end of the queue may succeed.
 [[nodiscard]] bool may_start_over(error_code error);
 
@@ -71,9 +59,10 @@ struct Granted {
 /// call.
 [[nodiscard]] Awaitable<Result<Lease>> wait_in_queue(const LockRequest& request);
 
-/// Makes what was granted the owner's.
-[[nodiscard]] Lease hold(const LockRequest& request, Granted granted);
-/// The owner has that lock.
+/// The node has the lock: makes it the owner's. `token`: as detail::Granted's.
+[[nodiscard]] Lease hold(const LockRequest& request, const Session& session, QueueNode& queue_node,
+                         detail::NodeCheck check, std::optional<std::int64_t> token = std::nullopt);
+/// The owner has that lock, which the client keeps.
 [[nodiscard]] Lease to_lease(const LockRequest& request, const std::shared_ptr<detail::HeldLock>& held_lock);
 
 }  // namespace zklock

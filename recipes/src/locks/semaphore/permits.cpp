@@ -146,17 +146,18 @@ Lease to_lease(const SemaphoreCore& semaphore, std::shared_ptr<HeldLock> held_lo
   return Lease{std::make_shared<LeaseShare>(std::move(held_lock))};
 }
 
-std::shared_ptr<HeldLock> hold(const SemaphoreCore& semaphore, const Session& session, PermitNode granted,
-                               const LockAttempt& told, ToKeep* keeps) {
+Lease hold(const SemaphoreCore& semaphore, const Session& session, const PermitNode& permit, LockAttempt& told,
+           ToKeep* keeps) {
   const Owner owner = Owner::make();
   const auto& leases = semaphore.leases();
   if (keeps)
-    if (auto kept = begin_keeping(leases, owner, LockKind::permit, *keeps, detail::NodePlace{session, granted.node}))
-      return HeldLock::make_on(std::move(kept), owner, keeps->how.keeping, told.number());
-  auto held_lock = HeldLock::make(leases, owner, LockKind::permit, session, std::move(granted.node), told);
-  held_lock->expect_late_node(std::move(granted.late_node));
-  if (keeps) held_lock->keep(std::move(keeps->front));
-  return held_lock;
+    if (auto kept = begin_keeping(leases, owner, LockKind::permit, *keeps, detail::NodePlace{session, permit.node}))
+      return to_lease(semaphore, HeldLock::make_on(std::move(kept), owner, keeps->how.keeping, told.number()), told);
+  detail::Granted granted{session, permit.node};
+  granted.late_node = permit.late_node;
+  if (keeps) granted.front = std::move(keeps->front);
+  auto held_lock = HeldLock::make(leases, owner, LockKind::permit, std::move(granted), told);
+  return Lease{std::make_shared<LeaseShare>(std::move(held_lock))};
 }
 
 Awaitable<Result<std::vector<Lease>>> acquire_in_queue(const SemaphoreCore& semaphore, std::int32_t quantity,
@@ -176,8 +177,7 @@ Awaitable<Result<std::vector<Lease>>> acquire_in_queue(const SemaphoreCore& sema
     auto granted = co_await std::move(attempting);
     if (granted) {
       std::vector<Lease> leases;
-      for (PermitNode& each : *granted)
-        leases.push_back(to_lease(semaphore, hold(semaphore, session, std::move(each), told, keeps), told));
+      for (const PermitNode& each : *granted) leases.push_back(hold(semaphore, session, each, told, keeps));
       co_return std::move(leases);
     }
     if (!may_start_over(granted.error())) co_return told.failed(granted.error());
