@@ -74,22 +74,22 @@ zklock_mutant(I8 recipes/src/wait_queue/queue_node.cpp "spawn_detached(session.g
 zklock_mutant(I9 recipes/src/locks/mutex/wait_in_queue.cpp "if (ended) co_return ended;"
   "if (ended) { remove_in_background(session, predecessor); co_return ended; }")
 # A watch for something that never comes.
-zklock_mutant(I10 recipes/src/locks/lease/held_lock.cpp "void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) {"
-  "void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) { session().async_exists_and_watch(node().path + \"-ghost\", [](error_code, std::optional<Stat>, Watch watch) { static_cast<void>(new Watch{std::move(watch)}); });")
+zklock_mutant(I10 recipes/src/locks/lease/held_lock.cpp "held_lock->renewal_.emplace(held_lock->session(), held_lock);"
+  "held_lock->renewal_.emplace(held_lock->session(), held_lock); held_lock->session().async_exists_and_watch(held_lock->node().path + \"-ghost\", [](error_code, std::optional<Stat>, Watch watch) { static_cast<void>(new Watch{std::move(watch)}); });")
 # The count of an owner that has re-entered is written as something else.
 zklock_mutant(I11 recipes/src/locks/lease/held_lock.cpp "format_lock_data({self->lock_->client().client_id(), count})" "format_lock_data({\"nobody\", count})")
 # A descriptor lost with each grant.
-zklock_mutant(I12 recipes/src/locks/lease/held_lock.cpp "void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) {"
-  "void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) { static_cast<void>(::dup(0));")
+zklock_mutant(I12 recipes/src/locks/lease/held_lock.cpp "held_lock->renewal_.emplace(held_lock->session(), held_lock);"
+  "held_lock->renewal_.emplace(held_lock->session(), held_lock); static_cast<void>(::dup(0));")
 # A waiter asks again and again.
 zklock_mutant(I13 recipes/src/locks/mutex/wait_in_queue.cpp "if (error == Error::no_node) co_return Wakeup::confirmed;"
   "if (error == Error::no_node) co_return Wakeup::confirmed; if (!error) co_return Wakeup::hint;")
 # The process's mask for new files changes.
-zklock_mutant(I14 recipes/src/locks/lease/held_lock.cpp "void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) {"
-  "void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) { static_cast<void>(::umask(077));")
+zklock_mutant(I14 recipes/src/locks/lease/held_lock.cpp "held_lock->renewal_.emplace(held_lock->session(), held_lock);"
+  "held_lock->renewal_.emplace(held_lock->session(), held_lock); static_cast<void>(::umask(077));")
 # The I/O thread sleeps.
-zklock_mutant(I15 recipes/src/locks/lease/held_lock.cpp "void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) {"
-  "void HeldLock::set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter) { if (node().stat.czxid % 10 == 0) static_cast<void>(::usleep(120'000));")
+zklock_mutant(I15 recipes/src/locks/lease/held_lock.cpp "held_lock->renewal_.emplace(held_lock->session(), held_lock);"
+  "held_lock->renewal_.emplace(held_lock->session(), held_lock); if (held_lock->node().stat.czxid % 10 == 0) static_cast<void>(::usleep(120'000));")
 # Not told: one end of a grant in eight.
 zklock_mutant(I17 recipes/src/locks/lease/held_lock.cpp "LockEvent end = event("
   "if (attempt_ % 8 == 0) return; LockEvent end = event(")
@@ -139,7 +139,7 @@ zklock_mutant(long_trust zklock/src/driver/session_validity.cpp "sent + timeout 
 zklock_mutant(early_proof zklock/src/driver/session_validity.cpp "on_answered(ack.answered, now, timeout);"
   "prove(ack.answered, timeout);")
 # Downgrade: a writer that goes on as a reader has a token of its own.
-zklock_mutant(downgrade_token recipes/src/locks/mutex/wait_in_queue.cpp "if (granted.writer) held_lock->take_token_of(*granted.writer);" "")
+zklock_mutant(downgrade_token recipes/src/locks/lease/held_lock.cpp "if (granted.token) held_lock->token_ = *granted.token;" "")
 # Permits: a client that takes several takes one more than there is.
 zklock_mutant(one_permit_more recipes/src/locks/semaphore/admission.cpp "std::cmp_less_equal(children.size(), permits)"
   "std::cmp_less_equal(children.size(), own.size() > 1 ? permits + 1 : permits)")
@@ -236,7 +236,7 @@ zklock_mutant(early_reader recipes/src/wait_queue/local_queue.cpp "&& has_own_nu
 zklock_mutant(no_owner zklock/src/session/session_ops.cpp "if (node.stat.ephemeral_owner == session.id()) co_return" "co_return")
 # A candidate whose turn it is leads though a higher one waits.
 zklock_mutant(told_step_back recipes/src/locks/mutex/wait_in_queue.cpp
-  "granted.stepped_back = request.node.steps_back && request.node.steps_back(children, queue_node.name());" "")
+  "if (traits.steps_back && is_listed &&" "if (is_listed && false &&")
 # A leader writes its latch's node: Curator's waiter behind it hears nothing more.
 zklock_mutant(written_latch recipes/src/leader/candidate.cpp "co_return Leadership{std::move(*lease), std::move(candidate)};"
   "co_await candidate->core()->client().async_set_data(lease->node_path(), \"leading\", use_tuple); co_return Leadership{std::move(*lease), std::move(candidate)};")
