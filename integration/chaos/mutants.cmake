@@ -120,14 +120,13 @@ zklock_mutant(two_leaders recipes/src/wait_queue/queue_position.cpp "++ahead;"
 zklock_mutant(early_handoff recipes/src/locks/mutex/wait_in_queue.cpp "while (!ahead->has_left() && !ahead->is_deleted()) {"
   "while (!ahead->has_left() && !ahead->is_deleted() && !(ahead->was_granted() && std::stoi(ahead->path().substr(ahead->path().size() - 3)) % 8 == 0)) {")
 # Kept locks: no event asks for the node.
-zklock_mutant(deaf_keeper recipes/src/locks/lease/kept_lock_node.cpp "if (is_over_) return;
+zklock_mutant(deaf_keeper recipes/src/locks/lease/kept_lock_node.cpp "if (is_over()) return;
   kept_lock_.on_stranger();" "return;")
 # Kept locks: at each event the queue is listed, which shows only nodes that begin as zklock's and Curator's do.
 zklock_mutant(deaf_to_kazoo recipes/src/locks/lease/kept_lock_node.cpp
   "return queue.size() == 1 && queue.front().name == own;"
   "int seen = 0; for (const auto& each : queue) seen += each.name.starts_with(\"_c_\") ? 1 : 0; return seen == 1 && queue.front().name == own;"
-  "if (self && self->watch_number_ == number) self->on_event(is_another ? Cause::another_client : Cause::other);"
-  "if (self && self->watch_number_ == number) self->look();")
+  "on_event(is_another ? Cause::another_client : Cause::other);" "list();")
 # Kept locks: a client lets a second one of its own in.
 zklock_mutant(two_of_one_client recipes/src/locks/lease/kept_state.cpp
   "case KeptEvent::wanted: return {KeptState::held, KeptAction::wait};"
@@ -177,7 +176,7 @@ zklock_mutant(late_local_waiter recipes/src/locks/lease/kept_state.cpp
   "case KeptEvent::wanted: return {KeptState::asked, KeptAction::wait};")
 # Kept locks: a confirmed grant although another client has come.
 zklock_mutant(deaf_confirmation recipes/src/locks/lease/kept_lock_node.cpp
-  "co_return self->is_on_its_connection() && self->watch_.is_set() && self->kept_lock_.is_wanted(*self);"
+  "co_return self->is_watched() && self->kept_lock_.is_wanted(*self);"
   "co_return true;")
 # Kept readers: the last holder of a node that drains leaves it where it is.
 zklock_mutant(left_reader recipes/src/locks/lease/kept_reader_node.cpp
@@ -185,8 +184,8 @@ zklock_mutant(left_reader recipes/src/locks/lease/kept_reader_node.cpp
 # Kept readers: each event leads to a list at once.
 zklock_mutant(hasty_reader recipes/src/locks/lease/kept_reader_node.cpp "list_timer_.expires_at(may_list_at_);"
   "list_timer_.expires_at(Clock::now());")
-# Kept readers: a lost link does not end the keeping.
-zklock_mutant(linked_reader recipes/src/locks/lease/kept_reader_node.cpp "each->on_link(state);
+# Kept locks: a lost link does not end the keeping.
+zklock_mutant(linked_keeper recipes/src/locks/lease/watched_node.cpp "each->on_link(state);
   ask();" "each->on_link(state);")
 # The directory's watch is trusted without being set.
 zklock_mutant(unset_watch recipes/src/wait_queue/directory_watch.cpp

@@ -45,7 +45,8 @@ inline bool idle_clients_watch_nothing(testing::Simulation& simulation, const st
 }
 
 /// In the environment, ZKLOCK_EXPLORE_SEED draws other pairs, and ZKLOCK_EXPLORE_PAIRS sets their number.
-/// ZKLOCK_EXPLORE_STRIDE=n is for runs with little time: it takes one of n single faults, and one of n pairs.
+/// ZKLOCK_EXPLORE_STRIDE=n is for runs with little time: it takes one of n single faults that the test would, and one of
+/// n pairs.
 inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   const char* value = std::getenv(name);
   return value ? std::strtoull(value, nullptr, 10) : otherwise;
@@ -54,8 +55,9 @@ inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise)
 inline void check_exploration(const testing::Scenario& scenario, std::size_t pairs,
                               testing::ExplorationOptions options = {}) {
   options.seed = from_environment("ZKLOCK_EXPLORE_SEED", 1);
-  options.stride = from_environment("ZKLOCK_EXPLORE_STRIDE", 1);
-  options.pairs = from_environment("ZKLOCK_EXPLORE_PAIRS", pairs / options.stride);
+  const std::size_t stride = from_environment("ZKLOCK_EXPLORE_STRIDE", 1);
+  options.stride *= stride;
+  options.pairs = from_environment("ZKLOCK_EXPLORE_PAIRS", pairs / stride);
   const testing::ExplorationReport report = testing::explore(scenario, options);
   INFO(report);
   CHECK(report);

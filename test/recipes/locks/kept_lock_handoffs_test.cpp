@@ -21,11 +21,7 @@ struct Handoffs : KeptFixture {
   std::array<Lease, 6> leases{};
   Lease theirs{};
 
-  InterProcessMutex kept_with(int handoffs, Keeping keeping = Keeping::silent) {
-    return {simulation.client("a", patient_config()),
-            lock_directory,
-            {.keep = 2s, .keeping = keeping, .local_hand_overs = handoffs}};
-  }
+  InterProcessMutex kept_with(int handoffs, Keeping keeping = Keeping::silent) { return kept("a", keeping, handoffs); }
   void play(std::function<asio::awaitable<void>()> body) {
     KeptFixture::play([this, body = std::move(body)]() -> asio::awaitable<void> {
       co_await body();
@@ -45,10 +41,6 @@ struct Handoffs : KeptFixture {
     CHECK(nodes() == 1);
     co_await begin(others, theirs);
     CHECK_FALSE(theirs.is_held());
-  }
-  asio::awaitable<void> release(Lease& lease) {
-    lease = Lease{};
-    co_await pause(10ms);
   }
 };
 

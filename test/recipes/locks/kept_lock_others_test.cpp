@@ -3,8 +3,6 @@
 
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 
 using namespace zklock;
@@ -16,25 +14,7 @@ TEST_CASE_METHOD(KeptFixture, "local waiters of a lock that may be kept have no 
   const Keeping keeping = GENERATE(Keeping::confirmed, Keeping::silent);
   play([&]() -> asio::awaitable<void> {
     const InterProcessMutex mine = kept("a", keeping);
-    co_await warm_up(mine);
-    Lease first = co_await mine.async_acquire();
-    Lease second;
-    Lease third;
-    co_await begin(mine, second);
-    co_await begin(mine, third);
-    CHECK(nodes() == 1);
-    const auto busy = co_await try_once(mine);
-    CHECK(busy == Error::timed_out);
-    const auto [late, none] = co_await mine.async_acquire(50ms, as_tuple);
-    CHECK(late == Error::timed_out);
-    first = Lease{};
-    co_await pause(10ms);
-    CHECK(second.is_held());
-    CHECK_FALSE(third.is_held());
-    second = Lease{};
-    co_await pause(10ms);
-    CHECK(third.is_held());
-    CHECK(nodes() == 1);
+    co_await expect_waiters_in_order(mine);
   });
 }
 
@@ -53,8 +33,7 @@ TEST_CASE_METHOD(KeptFixture, "a local waiter that is cancelled as it is let in 
     Lease next;
     co_await begin(mine, next);
     cancel.emit(asio::cancellation_type::terminal);  // carried out when the first one's release has let it in
-    first = Lease{};
-    co_await pause(10ms);
+    co_await release(first);
     CHECK(outcome == asio::error::operation_aborted);
     CHECK(next.is_held());
     next = Lease{};
@@ -75,8 +54,7 @@ TEST_CASE_METHOD(KeptFixture, "local waiters make their nodes in order when anot
     for (const int next : {0, 3, 1, 2}) {  // the other client is ahead of those that had no nodes
       const auto at = static_cast<std::size_t>(next);
       CHECK(leases[at].is_held());
-      leases[at] = Lease{};
-      co_await pause(10ms);
+      co_await release(leases[at]);
     }
     CHECK(nodes() == 0);
   });
@@ -143,50 +121,24 @@ TEST_CASE_METHOD(KeptFixture, "a poller with tries gets a lock that another clie
   play([&]() -> asio::awaitable<void> {
     const InterProcessMutex mine = kept("a");
     const InterProcessMutex theirs = mutex("b");
-    bool is_over = false;
-    asio::co_spawn(
-        simulation.executor(),
-        [](const InterProcessMutex& lock, const bool& over) -> asio::awaitable<void> {
-          while (!over) {
-            const Lease lease = co_await lock.async_acquire();
-            co_await pause(1ms);
-          }
-        }(mine, is_over),
-        asio::detached);
-    co_await pause(20ms);
-    for (int round = 0; round < 10; ++round) {
-      int tries = 0;
-      for (error_code error = make_error_code(Error::timed_out); error && tries < 30; ++tries) {
-        error = co_await try_once(theirs);
-        co_await pause(1ms);
-      }
-      CHECK(tries < 10);
-    }
-    is_over = true;
-    co_await pause(10ms);
+    co_await expect_poller_served(mine, theirs);
   });
 }
 
 TEST_CASE_METHOD(KeptFixture, "a client keeps a write lock, and gives it up to its own reader") {
   play([&]() -> asio::awaitable<void> {
-    const InterProcessReadWriteLock lock{
-        simulation.client("a", patient_config()), lock_directory, {.keep = 2s, .keeping = Keeping::silent}};
+    const auto lock = kept<InterProcessReadWriteLock>("a");
     co_await warm_up(lock.write_lock());
     {
       const auto outcome = co_await cycle(*this, lock.write_lock());
       CHECK(outcome.empty());
     }
-    {
-      const auto outcome = co_await cycle(*this, lock.read_lock());
-      CHECK(outcome.starts_with("remove create"));
-    }
-    CHECK(nodes() == 0);
+    co_await expect_given_up_first(lock.read_lock());
     co_await warm_up(lock.write_lock());
     const Owner owner = Owner::make();
     Lease writing = co_await lock.write_lock().async_acquire(owner);
     const Lease reading = co_await lock.read_lock().async_acquire(owner);
-    writing = Lease{};
-    co_await pause(10ms);
+    co_await release(writing);
     CHECK(nodes() == 1);  // the reader's
     CHECK(reading.is_held());
   });
@@ -203,16 +155,13 @@ TEST_CASE_METHOD(KeptFixture,
     co_await begin(mine, second);
     co_await begin(mine, third);
     CHECK(nodes() == 1);
-    first = Lease{};
-    co_await pause(10ms);
+    co_await release(first);
     CHECK(second.is_held());
     CHECK(nodes() == 1);
-    second = Lease{};
-    co_await pause(10ms);
+    co_await release(second);
     CHECK(third.is_held());
     CHECK(third.fencing_token() > 0);
-    third = Lease{};
-    co_await pause(10ms);
+    co_await release(third);
     CHECK(nodes() == 1);  // kept
   });
 }
@@ -221,49 +170,14 @@ TEST_CASE_METHOD(KeptFixture, "a lock that is held for longer than it may be kep
   play([&]() -> asio::awaitable<void> {
     const InterProcessMutex mine = kept("a");
     const InterProcessMutex theirs = mutex("b");
-    co_await warm_up(mine);
-    const Lease held = co_await mine.async_acquire();
-    co_await pause(9s);
-    CHECK(held.is_held());
-    CHECK(nodes() == 1);
-    const auto busy = co_await try_once(theirs);
-    CHECK(busy == Error::timed_out);
+    co_await expect_held_for_long(mine, theirs);
   });
 }
 
-namespace {
-
-struct HiddenEvents : KeptFixture {
-  HiddenEvents() : KeptFixture{{.hides_events = true}} {}
-
-  asio::awaitable<void> let_read(bool may) {
-    const auto others = Permission::create | Permission::remove | Permission::admin;
-    const Acl acl{{may ? others | Permission::read : others, "world", "anyone"}};
-    const Session session = simulation.client("a").session();
-    const auto [failed] = co_await session.async_set_acl(lock_directory, acl, any_version, as_tuple);
-    CHECK_FALSE(failed);
-  }
-};
-
-}  // namespace
-
-TEST_CASE_METHOD(HiddenEvents, "a client whose event is lost gives a kept lock up when it looks at the queue again") {
+TEST_CASE_METHOD(HiddenEvents<KeptFixture>,
+                 "a client whose event is lost gives a kept lock up when it looks at the queue again") {
   play([&]() -> asio::awaitable<void> {
-    const Session other = simulation.client("b", patient_config()).session();
     const InterProcessMutex mine = kept("a");
-    co_await warm_up(mine);
-    co_await let_read(false);
-    const auto [error, node] =
-        co_await other.async_create(lock_directory + "/_c_00000000-0000-4000-8000-000000000000-lock-", "",
-                                    CreateMode::ephemeral_sequential, as_tuple);
-    CHECK_FALSE(error);
-    co_await let_read(true);
-    CHECK(nodes() == 2);
-    for (int i = 0; i < 20 && nodes() == 2; ++i) {
-      const Lease lease = co_await mine.async_acquire();
-      co_await pause(100ms);
-    }
-    CHECK(nodes() == 1);
-    co_await other.async_remove(node.path, as_tuple);
+    co_await expect_given_up_at_a_look(mine, "lock-");
   });
 }

@@ -21,48 +21,21 @@ TEST_CASE_METHOD(KeptFixture, "a client that keeps a lock silently asks the serv
       const auto outcome = co_await cycle(*this, mine);
       CHECK(outcome == "create get_children");
     }
-    for (int i = 0; i < 5; ++i) {
-      const auto outcome = co_await cycle(*this, mine);
-      CHECK(outcome.empty());
-    }
-    const auto again = co_await try_once(mine);
-    CHECK(again == error_code{});
-    CHECK(sent().empty());
-    CHECK(nodes() == 1);
+    co_await expect_no_requests(mine);
   });
 }
 
 TEST_CASE_METHOD(KeptFixture, "a client that confirms a kept lock sends one write for each grant, and gets its token") {
   play([&]() -> asio::awaitable<void> {
     const InterProcessMutex mine = kept("a", Keeping::confirmed);
-    co_await warm_up(mine);
-    std::int64_t last = 0;
-    for (int i = 0; i < 4; ++i) {
-      Lease lease = co_await mine.async_acquire();
-      CHECK(sent() == "set_data");
-      CHECK(lease.fencing_token() > last);
-      last = lease.fencing_token();
-      {
-        const auto [error, results] = co_await simulation.client("a").async_commit(lease.guard(), as_tuple);
-        CHECK_FALSE(error);
-      }
-      Transaction guard = lease.guard();
-      co_await lease.async_release();
-      const Lease next = co_await mine.async_acquire();
-      const auto [late, results] = co_await simulation.client("a").async_commit(std::move(guard), as_tuple);
-      CHECK(late == Error::bad_version);
-      last = next.fencing_token();
-      sent();
-    }
+    co_await expect_token_by_each_write(mine, "a");
   });
 }
 
 TEST_CASE_METHOD(KeptFixture, "a lock without the setting is not kept") {
   play([&]() -> asio::awaitable<void> {
     const InterProcessMutex mine{simulation.client("a", patient_config()), lock_directory, LockSettings{}};
-    for (int i = 0; i < 5; ++i) co_await cycle(*this, mine);
-    CHECK(nodes() == 0);
-    CHECK_FALSE(watches_children());
+    co_await expect_not_kept(mine);
   });
 }
 
@@ -76,11 +49,7 @@ TEST_CASE_METHOD(KeptFixture, "a kept lock is given up as soon as another client
     CHECK(next.is_held());
     CHECK(nodes() == 1);
     next = Lease{};
-    // Only after two acquires in a row with nobody between is the lock kept again.
-    for (const int left : {0, 0, 1}) {
-      co_await cycle(*this, mine);
-      CHECK(static_cast<int>(nodes()) == left);
-    }
+    co_await expect_kept_after(mine, 2);
   });
 }
 
@@ -88,35 +57,14 @@ TEST_CASE_METHOD(KeptFixture, "a held lock that another client has asked for is 
   play([&]() -> asio::awaitable<void> {
     const InterProcessMutex mine = kept("a");
     const InterProcessMutex theirs = mutex("b");
-    co_await warm_up(mine);
-    Lease held = co_await mine.async_acquire();
-    Lease next;
-    co_await begin(theirs, next);
-    CHECK(held.is_held());
-    CHECK_FALSE(next.is_held());
-    Lease after_next;
-    co_await begin(mine, after_next);
-    CHECK(nodes() == 3);  // nobody local enters any more
-    held = Lease{};
-    co_await pause(10ms);
-    CHECK(next.is_held());
-    CHECK_FALSE(after_next.is_held());
-    next = Lease{};
-    co_await pause(10ms);
-    CHECK(after_next.is_held());
+    co_await expect_given_up_at_release(mine, theirs, 3);
   });
 }
 
 TEST_CASE_METHOD(KeptFixture, "a kept lock that nobody uses is given up after the time for which it is kept") {
   play([&]() -> asio::awaitable<void> {
     const InterProcessMutex mine = kept("a");
-    co_await warm_up(mine);
-    co_await pause(900ms);
-    CHECK(nodes() == 1);
-    co_await pause(1200ms);
-    CHECK(nodes() == 0);
-    CHECK_FALSE(watches_children());
-    co_await warm_up(mine);
+    co_await expect_given_up_unless_used(mine);
   });
 }
 
@@ -141,32 +89,19 @@ TEST_CASE_METHOD(KeptFixture, "a kept lock outlives its lock objects, and not it
 TEST_CASE_METHOD(KeptFixture, "a kept lock that is used looks at the queue now and then all the same") {
   play([&]() -> asio::awaitable<void> {
     const InterProcessMutex mine = kept("a");
-    co_await warm_up(mine);
-    int looks = 0;
-    for (int i = 0; i < 100; ++i) {
-      const std::string these = co_await cycle(*this, mine);
-      if (these == "get_children get_data") ++looks;
-      co_await pause(100ms);
-    }
-    CHECK(looks > 5);
-    CHECK(nodes() == 1);
+    co_await expect_looks(mine);
   });
 }
 
 TEST_CASE_METHOD(KeptFixture, "a lock is not kept over a lost link") {
   play([&]() -> asio::awaitable<void> {
     const InterProcessMutex mine = kept("a");
-    co_await warm_up(mine);
-    simulation.ensemble().cut_all();
-    co_await pause(500ms);
-    CHECK(nodes() == 0);
-    co_await warm_up(mine);
+    co_await expect_given_up_without_link(mine);
     Lease held = co_await mine.async_acquire();
     simulation.ensemble().cut_all();
     co_await pause(500ms);
     CHECK(held.is_held());
-    held = Lease{};
-    co_await pause(10ms);
+    co_await release(held);
     CHECK(nodes() == 0);
   });
 }
@@ -217,8 +152,7 @@ TEST_CASE_METHOD(KeptFixture, "a kept lock whose node an operator deletes is mad
     Lease lease = co_await mine.async_acquire();
     CHECK(lease.is_held());
     CHECK(nodes() == 1);
-    lease = Lease{};
-    co_await pause(10ms);
+    co_await release(lease);
     CHECK(nodes() == 0);
     co_await warm_up(mine);
     lease = co_await mine.async_acquire();
@@ -250,8 +184,7 @@ TEST_CASE_METHOD(KeptFixture, "a lock that was given back after a request to rev
     simulation.ensemble().set_data(lease.node_path(), std::string{revocation_request});
     const auto [error] = co_await lease.async_wait_revocation(as_tuple);
     CHECK_FALSE(error);
-    lease = Lease{};
-    co_await pause(10ms);
+    co_await release(lease);
     CHECK(nodes() == 0);
   });
 }
@@ -279,10 +212,7 @@ TEST_CASE_METHOD(KeptFixture, "a lock object that does not keep the lock has the
     const InterProcessMutex mine = kept("a");
     const InterProcessMutex plain = mutex("a");
     co_await warm_up(mine);
-    sent();
-    const auto outcome = co_await cycle(*this, plain);
-    CHECK(outcome.starts_with("remove create"));
-    CHECK(nodes() == 0);
+    co_await expect_given_up_first(plain);
     co_await warm_up(mine);
     const InterProcessReadWriteLock other{simulation.client("a"), lock_directory};
     const Lease reading = co_await other.read_lock().async_acquire();  // another kind of lock

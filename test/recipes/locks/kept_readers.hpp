@@ -5,10 +5,11 @@
 
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 namespace zklock::test {
 
@@ -21,9 +22,7 @@ struct KeptReadersFixture : KeptFixture {
   }
 
   InterProcessReadWriteLock both(const std::string& client, Keeping keeping = Keeping::silent) {
-    return {simulation.client(client, patient_config()),
-            lock_directory,
-            {.keep = std::chrono::seconds{2}, .keeping = keeping}};
+    return kept<InterProcessReadWriteLock>(client, keeping);
   }
   InterProcessReadWriteLock plain(const std::string& client) {
     return {simulation.client(client, patient_config()), lock_directory};

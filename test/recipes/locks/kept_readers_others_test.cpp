@@ -20,11 +20,7 @@ TEST_CASE_METHOD(KeptReadersFixture, "a kept read lock is given up as soon as an
     CHECK(writing.is_held());
     CHECK(nodes() == 1);
     writing = Lease{};
-    // Only after two acquires in a row that see no writer is the lock kept again.
-    for (const int left : {0, 1}) {
-      co_await cycle(*this, mine.read_lock());
-      CHECK(static_cast<int>(nodes()) == left);
-    }
+    co_await expect_kept_after(mine.read_lock(), 1);
   });
 }
 
@@ -55,12 +51,10 @@ TEST_CASE_METHOD(KeptReadersFixture, "holders of a kept read lock drain before a
       const auto [error] = co_await second.async_release(as_tuple);
       CHECK_FALSE(error);
     }
-    second = Lease{};
-    co_await pause(10ms);
+    co_await release(second);
     CHECK(writing.is_held());
     CHECK_FALSE(late.is_held());
-    writing = Lease{};
-    co_await pause(10ms);
+    co_await release(writing);
     CHECK(late.is_held());
   });
 }
@@ -101,8 +95,7 @@ TEST_CASE_METHOD(KeptReadersFixture,
     co_await begin(other.write_lock(), second);
     co_await pause(50ms);
     CHECK(first.is_held());
-    first = Lease{};
-    co_await pause(10ms);
+    co_await release(first);
     CHECK(second.is_held());
     CHECK(nodes() == 1);
   });
@@ -182,49 +175,14 @@ TEST_CASE_METHOD(KeptReadersFixture, "a kept read lock that is held for longer t
   play([&]() -> asio::awaitable<void> {
     const InterProcessReadWriteLock mine = both("a");
     const InterProcessReadWriteLock theirs = plain("b");
-    co_await warm_up(mine.read_lock());
-    const Lease held = co_await mine.read_lock().async_acquire();
-    co_await pause(9s);
-    CHECK(held.is_held());
-    CHECK(nodes() == 1);
-    const auto busy = co_await try_once(theirs.write_lock());
-    CHECK(busy == Error::timed_out);
+    co_await expect_held_for_long(mine.read_lock(), theirs.write_lock());
   });
 }
 
-namespace {
-
-struct HiddenEventsOfReaders : KeptReadersFixture {
-  HiddenEventsOfReaders() : KeptReadersFixture{{.hides_events = true}} {}
-
-  asio::awaitable<void> let_read(bool may) {
-    const auto others = Permission::create | Permission::remove | Permission::admin;
-    const Acl acl{{may ? others | Permission::read : others, "world", "anyone"}};
-    const Session session = simulation.client("a").session();
-    const auto [failed] = co_await session.async_set_acl(lock_directory, acl, any_version, as_tuple);
-    CHECK_FALSE(failed);
-  }
-};
-
-}  // namespace
-
-TEST_CASE_METHOD(HiddenEventsOfReaders, "a client whose event is lost sees a writer when it looks at the queue again") {
+TEST_CASE_METHOD(HiddenEvents<KeptReadersFixture>,
+                 "a client whose event is lost sees a writer when it looks at the queue again") {
   play([&]() -> asio::awaitable<void> {
-    const Session other = simulation.client("b", patient_config()).session();
     const InterProcessReadWriteLock mine = both("a");
-    co_await warm_up(mine.read_lock());
-    co_await let_read(false);
-    const auto [error, node] =
-        co_await other.async_create(lock_directory + "/_c_00000000-0000-4000-8000-000000000000-__WRIT__", "",
-                                    CreateMode::ephemeral_sequential, as_tuple);
-    CHECK_FALSE(error);
-    co_await let_read(true);
-    CHECK(nodes() == 2);
-    for (int i = 0; i < 20 && nodes() == 2; ++i) {
-      static_cast<void>(co_await try_once(mine.read_lock()));
-      co_await pause(100ms);
-    }
-    CHECK(nodes() == 1);
-    co_await other.async_remove(node.path, as_tuple);
+    co_await expect_given_up_at_a_look(mine.read_lock(), "__WRIT__");
   });
 }

@@ -16,14 +16,7 @@ TEST_CASE_METHOD(KeptReadersFixture, "a client that keeps a read lock silently a
       const auto outcome = co_await cycle(*this, mine.read_lock());
       CHECK(outcome == "create get_children");
     }
-    for (int i = 0; i < 5; ++i) {
-      const auto outcome = co_await cycle(*this, mine.read_lock());
-      CHECK(outcome.empty());
-    }
-    const auto again = co_await try_once(mine.read_lock());
-    CHECK(again == error_code{});
-    CHECK(sent().empty());
-    CHECK(nodes() == 1);
+    co_await expect_no_requests(mine.read_lock());
   });
 }
 
@@ -50,9 +43,7 @@ TEST_CASE_METHOD(KeptReadersFixture, "readers of one client hold a kept read loc
 TEST_CASE_METHOD(KeptReadersFixture, "a read lock is not kept where grants are to be confirmed") {
   play([&]() -> asio::awaitable<void> {
     const InterProcessReadWriteLock mine = both("a", Keeping::confirmed);
-    for (int i = 0; i < 5; ++i) co_await cycle(*this, mine.read_lock());
-    CHECK(nodes() == 0);
-    CHECK_FALSE(watches_children());
+    co_await expect_not_kept(mine.read_lock());
   });
 }
 
@@ -80,10 +71,7 @@ TEST_CASE_METHOD(KeptReadersFixture, "a client whose kept read lock nobody holds
   play([&]() -> asio::awaitable<void> {
     const InterProcessReadWriteLock mine = both("a");
     co_await warm_up(mine.read_lock());
-    sent();
-    const auto outcome = co_await cycle(*this, mine.write_lock());
-    CHECK(outcome.starts_with("remove create"));
-    CHECK(nodes() == 0);
+    co_await expect_given_up_first(mine.write_lock());
   });
 }
 
@@ -105,51 +93,30 @@ TEST_CASE_METHOD(KeptReadersFixture,
                  "a kept read lock that nobody uses is given up after the time for which it is kept") {
   play([&]() -> asio::awaitable<void> {
     const InterProcessReadWriteLock mine = both("a");
-    co_await warm_up(mine.read_lock());
-    co_await pause(900ms);
-    CHECK(nodes() == 1);
-    co_await pause(1200ms);
-    CHECK(nodes() == 0);
-    CHECK_FALSE(watches_children());
-    co_await warm_up(mine.read_lock());
+    co_await expect_given_up_unless_used(mine.read_lock());
   });
 }
 
 TEST_CASE_METHOD(KeptReadersFixture, "a kept read lock that is used looks at the queue now and then all the same") {
   play([&]() -> asio::awaitable<void> {
     const InterProcessReadWriteLock mine = both("a");
-    co_await warm_up(mine.read_lock());
-    int looks = 0;
-    for (int i = 0; i < 100; ++i) {
-      const std::string these = co_await cycle(*this, mine.read_lock());
-      if (these == "get_children get_data") ++looks;
-      co_await pause(100ms);
-    }
-    CHECK(looks > 5);
-    CHECK(looks < 15);
-    CHECK(nodes() == 1);
+    co_await expect_looks(mine.read_lock());
   });
 }
 
 TEST_CASE_METHOD(KeptReadersFixture, "a read lock is not kept over a lost link") {
   play([&]() -> asio::awaitable<void> {
     const InterProcessReadWriteLock mine = both("a");
-    co_await warm_up(mine.read_lock());
-    simulation.ensemble().cut_all();
-    co_await pause(500ms);
-    CHECK(nodes() == 0);
-    co_await warm_up(mine.read_lock());
+    co_await expect_given_up_without_link(mine.read_lock());
     Lease held = co_await mine.read_lock().async_acquire();
     Lease beside = co_await mine.read_lock().async_acquire();
     simulation.ensemble().cut_all();
     co_await pause(500ms);
     CHECK(held.is_held());
     CHECK(beside.is_held());
-    held = Lease{};
-    co_await pause(10ms);
+    co_await release(held);
     CHECK(nodes() == 1);
-    beside = Lease{};
-    co_await pause(10ms);
+    co_await release(beside);
     CHECK(nodes() == 0);
   });
 }
@@ -223,8 +190,7 @@ TEST_CASE_METHOD(KeptReadersFixture, "a request to revoke ends the keeping of a 
     Lease lease = co_await mine.read_lock().async_acquire();
     CHECK(lease.node_path() != node);
     CHECK(nodes() == (is_held ? 2 : 1));
-    held = Lease{};
-    co_await pause(10ms);
+    co_await release(held);
     CHECK(nodes() == 1);
   });
 }
@@ -237,8 +203,7 @@ TEST_CASE_METHOD(KeptReadersFixture, "a read lock that was given back after a re
     simulation.ensemble().set_data(lease.node_path(), std::string{revocation_request});
     const auto [error] = co_await lease.async_wait_revocation(as_tuple);
     CHECK_FALSE(error);
-    lease = Lease{};
-    co_await pause(10ms);
+    co_await release(lease);
     CHECK(nodes() == 0);
   });
 }

@@ -29,6 +29,7 @@ inline ClientConfig patient_config() {
 /// The requests of a client, without those that a session sends by itself.
 struct RepeatedLock {
   testing::Simulation simulation;
+  std::string queue = lock_directory;  // the directory of the nodes
   std::string requests{};
   std::function<testing::FakeFault(const testing::FakeCall&)> fault{};
 
@@ -52,7 +53,7 @@ struct RepeatedLock {
   /// A client watches the directory.
   [[nodiscard]] bool is_watched() const {
     return std::ranges::any_of(simulation.ensemble().watches(),
-                               [](const testing::FakeWatch& each) { return each.path == lock_directory; });
+                               [this](const testing::FakeWatch& each) { return each.path == queue; });
   }
   /// Another client makes nodes that are no lock's until the directory's next number is `next`.
   asio::awaitable<void> count_to(const std::string& client, int next) {
@@ -68,12 +69,13 @@ struct RepeatedLock {
   [[nodiscard]] std::vector<std::string> children() const {
     std::vector<std::string> paths;
     for (const testing::FakeNode& node : simulation.ensemble().nodes())
-      if (node.path.starts_with(lock_directory + "/")) paths.push_back(node.path);
+      if (node.path.starts_with(queue + "/")) paths.push_back(node.path);
     return paths;
   }
 };
 
-inline asio::awaitable<std::string> cycle(RepeatedLock& fixture, const InterProcessMutex& mutex) {
+template <class Mutex>
+asio::awaitable<std::string> cycle(RepeatedLock& fixture, const Mutex& mutex) {
   auto [error, lease] = co_await mutex.async_acquire(as_tuple);
   CHECK_FALSE(error);
   const auto [failed] = co_await lease.async_release(as_tuple);
@@ -81,7 +83,8 @@ inline asio::awaitable<std::string> cycle(RepeatedLock& fixture, const InterProc
   co_return fixture.sent();
 }
 
-inline asio::awaitable<error_code> try_once(const InterProcessMutex& mutex) {
+template <class Mutex>
+asio::awaitable<error_code> try_once(const Mutex& mutex) {
   auto [error, lease] = co_await mutex.async_acquire(std::chrono::seconds{0}, as_tuple);
   co_return error;
 }

@@ -71,7 +71,7 @@ TEST_CASE("a kept node whose old node is in the way is present two flights after
       const std::int64_t lost = stage.simulation.client("a").session().id();
       stage.simulation.ensemble().refuse_connections();
       stage.simulation.ensemble().cut(lost);
-      while (kept.node().state().phase != NodePhase::absent) co_await test::pause(1ms);
+      while (kept.node().state().phase != NodePhase::absent) co_await test::pause(20ms);
       stage.simulation.ensemble().accept_connections();
       const int flights = co_await stage.flights_until_present(kept.node());
       REQUIRE(flights == 2);

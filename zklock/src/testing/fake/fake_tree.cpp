@@ -25,6 +25,9 @@ bool is_special(const std::string& path) {
   return path == "/" || path == "/zookeeper" || path == "/zookeeper/quota" || path == "/zookeeper/config";
 }
 
+/// The server removes it some time after its last child.
+bool is_mortal(const Tree::Node& node) { return node.stat.ephemeral_owner == container_owner || node.ttl.count() > 0; }
+
 bool is_ephemeral_node(const Tree::Node& node) {
   const std::int64_t owner = node.stat.ephemeral_owner;
   return owner != 0 && owner != container_owner && node.ttl.count() == 0;
@@ -69,11 +72,13 @@ Stat Tree::stat_of(const Node& node) {
 }
 
 void Tree::put(const std::string& path, Node node) {
-  Node& parent = nodes_[parent_of(path)];
-  parent.children.insert(name_of(path));
-  ++parent.stat.cversion;
-  parent.stat.pzxid = zxid_;
-  if (node.stat.ephemeral_owner == container_owner || node.ttl.count() > 0) mortals_.insert(path);
+  const std::string parent = parent_of(path);
+  Node& above = nodes_[parent];
+  above.children.insert(name_of(path));
+  mortals_.erase(parent);
+  ++above.stat.cversion;
+  above.stat.pzxid = zxid_;
+  if (is_mortal(node)) mortals_.insert(path);
   nodes_[path] = std::move(node);
 }
 
@@ -85,6 +90,7 @@ void Tree::erase(const std::string& path, Changes& changes) {
   if (Node* above = find(parent)) {
     above->children.erase(name_of(path));
     above->stat.pzxid = zxid_;
+    if (above->children.empty() && is_mortal(*above)) mortals_.insert(parent);
   }
   changes.push_back({WatchEventType::node_deleted, path, std::move(acl)});
   changes.push_back({WatchEventType::node_children_changed, parent, {}});

@@ -78,7 +78,7 @@ class Tree {
   Node* find(const std::string& path);
 
   std::map<std::string, Node> nodes_;
-  std::set<std::string> mortals_;  ///< paths of containers, and of nodes with a time to live
+  std::set<std::string> mortals_;  ///< paths of containers, and nodes with a time to live, that have no children
   std::int64_t zxid_ = 0;
   bool extended_types_;
 };
