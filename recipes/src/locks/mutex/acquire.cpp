@@ -42,10 +42,10 @@ Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, Lo
       if (!used) co_return told->failed(used.error());
       share = std::move(*used);
     }
-    const auto* other_attempt = core->in_progress(owner, kind);
+    auto* other_attempt = core->in_progress(owner, kind);
     if (!other_attempt) break;
     if (limits.try_once && !other_attempt->is_given_up()) co_return told->failed(make_error_code(Error::timed_out));
-    const auto end_of_other = other_attempt->end;
+    const auto end_of_other = core->end_of(*other_attempt);
     co_await end_of_other->wait();
     if (cancellation.cancelled() != asio::cancellation_type::none)
       co_return told->failed(make_error_code(asio::error::operation_aborted));

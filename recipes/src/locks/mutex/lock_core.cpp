@@ -112,8 +112,7 @@ void LockCore::on_end_of(Owner owner, LockKind kind) {
 LockCore::AcquireInProgress::AcquireInProgress(LockCore& core, Owner owner, LockKind kind,
                                                const asio::cancellation_state& cancellation)
     : core_{core}, key_{owner, kind} {
-  auto end = std::make_shared<AsyncEvent>(core_.client().get_executor());
-  core_.in_progress_.insert_or_assign(key_, InProgress{std::move(end), cancellation});
+  core_.in_progress_.insert_or_assign(key_, InProgress{.cancellation = cancellation});
   const std::lock_guard lock{core_.mutex_};
   ++core_.number_in_progress_;
 }
@@ -123,15 +122,20 @@ LockCore::AcquireInProgress::~AcquireInProgress() {
     const std::lock_guard lock{core_.mutex_};
     --core_.number_in_progress_;
   }
-  if (auto node = core_.in_progress_.extract(key_)) node.mapped().end->happen();
+  if (const auto node = core_.in_progress_.extract(key_); node && node.mapped().end) node.mapped().end->happen();
 }
 
-const LockCore::InProgress* LockCore::in_progress(Owner owner, LockKind kind) const {
+LockCore::InProgress* LockCore::in_progress(Owner owner, LockKind kind) {
   for (const LockKind each : {LockKind::mutex, LockKind::read, LockKind::write, LockKind::latch}) {
     const auto found = in_progress_.find({owner, each});
     if (is_same_queue(each, kind) && found != in_progress_.end()) return &found->second;
   }
   return nullptr;
+}
+
+std::shared_ptr<AsyncEvent> LockCore::end_of(InProgress& acquire) const {
+  if (!acquire.end) acquire.end = std::make_shared<AsyncEvent>(client().get_executor());
+  return acquire.end;
 }
 
 }  // namespace zklock::detail

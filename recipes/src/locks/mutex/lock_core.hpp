@@ -84,14 +84,16 @@ class LockCore : public LockTarget {
     std::pair<Owner, LockKind> key_;
   };
   struct InProgress {
-    std::shared_ptr<AsyncEvent> end;
+    std::shared_ptr<AsyncEvent> end{};  ///< null until another acquire waits for it
     asio::cancellation_state cancellation;
 
     [[nodiscard]] bool is_given_up() const { return cancellation.cancelled() != asio::cancellation_type::none; }
   };
   /// The acquire of the owner that is in progress, for this kind or the other half of a read and write lock; null:
   /// there is none. The pointer is valid until the caller suspends.
-  [[nodiscard]] const InProgress* in_progress(Owner owner, LockKind kind) const;
+  [[nodiscard]] InProgress* in_progress(Owner owner, LockKind kind);
+  /// Happens when that acquire ends.
+  [[nodiscard]] std::shared_ptr<AsyncEvent> end_of(InProgress& acquire) const;
 
  private:
   /// A writer comes: they let nobody in any more. The client's executor.
