@@ -7,8 +7,12 @@
 
 #include <array>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 #include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -34,7 +38,40 @@ struct Connection {
 /// Gives the descriptor `from` the number `number`; the descriptor that had this number is closed.
 void take_number(int from, int number) { REQUIRE(::dup2(from, number) == number); }
 
+/// What the process's reactors poll for, for all descriptors together.
+unsigned long polled_for() {
+  unsigned long all = 0;
+  for (const auto& each : std::filesystem::directory_iterator{"/proc/self/fdinfo"}) {
+    std::ifstream lines{each.path()};
+    for (std::string line; std::getline(lines, line);) {
+      const auto mask = line.find("events:");
+      if (line.starts_with("tfd:") && mask != std::string::npos) all |= std::stoul(line.substr(mask + 7), nullptr, 16);
+    }
+  }
+  return all;
+}
+
 }  // namespace
+
+TEST_CASE("a socket that is only to be read is not polled for whether it can be written") {
+  asio::io_context context;
+  int heard = 0;
+  SocketReadiness readiness{context.get_executor(), [&heard](int bits) { heard |= bits; }};
+  const Connection connection;
+  const int number = connection.ends[0];
+  readiness.arm(number, readable | writable, false);
+  while (heard == 0 && context.run_one_for(2s) > 0) continue;
+  CHECK(heard == writable);
+  CHECK((polled_for() & EPOLLOUT) != 0);
+  readiness.arm(number, readable, true);
+  CHECK((polled_for() & EPOLLIN) != 0);
+  CHECK((polled_for() & EPOLLOUT) == 0);
+
+  heard = 0;
+  connection.say_something();
+  while (heard == 0 && context.run_one_for(2s) > 0) continue;
+  CHECK(heard == readable);
+}
 
 TEST_CASE("a socket number that now belongs to another socket is not waited on, and that socket is left alone") {
   asio::io_context context;

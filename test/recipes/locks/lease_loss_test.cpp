@@ -3,7 +3,10 @@
 #include "support/catch.hpp"
 #include "support/event_books.hpp"
 
+#include <zklock/recipe_kit/session_ops.hpp>
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
+
+#include <optional>
 
 using namespace zklock;
 using namespace zklock::testing;
@@ -99,6 +102,20 @@ TEST_CASE("a release whose delete was carried out, though its reply was lost, is
   });
   CHECK(books->seen().phases.at(LockPhase::released) == 1);
   CHECK_FALSE(books->seen().phases.contains(LockPhase::lost));
+}
+
+TEST_CASE("a delete that finds no node is told as done only if an earlier try may have deleted the node") {
+  play([](Simulation& simulation) -> asio::awaitable<void> {
+    const Lease lease = co_await acquire(simulation, "a");
+    const Session session = simulation.client("a", config()).session();
+    for (const Outcome earlier : {Outcome::not_applied, Outcome::ambiguous}) {
+      std::optional<error_code> told;
+      const auto tell = [&told](error_code error) { told = error; };
+      remove_in_background(session, lease.node_path() + "0", tell, earlier);
+      co_await pause(10ms);
+      CHECK(told == (earlier == Outcome::ambiguous ? error_code{} : make_error_code(Error::no_node)));
+    }
+  });
 }
 
 TEST_CASE("an owner that has lost the write lock does not read by it, though its node still exists") {

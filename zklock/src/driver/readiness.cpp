@@ -25,7 +25,10 @@ struct SocketReadiness::Shared {
 SocketReadiness::SocketReadiness(asio::any_io_executor executor, std::function<void(int)> ready)
     : shared_{std::make_shared<Shared>(std::move(executor), std::move(ready))} {}
 
+/// Asio's reactor goes on polling a descriptor for what it has been waited for once. A socket can nearly always be
+/// written, so that each later wait to read would first wake the thread for nothing.
 void SocketReadiness::arm(int socket, int interest, bool unchanged) {
+  if (polls_writable_ && !(interest & writable)) disarm();
   if (!unchanged || socket != socket_) {
     struct stat identity {};
     ::fstat(socket, &identity);
@@ -47,6 +50,7 @@ void SocketReadiness::arm(int socket, int interest, bool unchanged) {
 void SocketReadiness::wait(int bit) {
   if (shared_->waiting & bit) return;
   shared_->waiting |= bit;
+  if (bit == writable) polls_writable_ = true;
   shared_->descriptor.async_wait(
       bit == readable ? Descriptor::wait_read : Descriptor::wait_write,
       [shared = shared_, bit, generation = shared_->generation](boost::system::error_code error) {
@@ -60,6 +64,7 @@ void SocketReadiness::disarm() {
   if (socket_ < 0) return;
   uncork();
   socket_ = -1;
+  polls_writable_ = false;
   ++shared_->generation;
   shared_->waiting = 0;
   boost::system::error_code ignored;

@@ -21,7 +21,7 @@ enum Readiness : int { writable = 1, readable = 2 };
 
 /// Waits for a duplicate of the library's socket, never for the socket itself. The library may close the socket inside
 /// any call, and its number may belong to another file a moment later. The duplicate is replaced when the number refers
-/// to another socket.
+/// to another socket, and when it need not be written any more.
 ///
 /// Threads: the executor's.
 class SocketReadiness {
@@ -65,6 +65,7 @@ class SocketReadiness {
   std::shared_ptr<Shared> shared_;
   int socket_ = -1;
   int corked_ = 0;
+  bool polls_writable_ = false;  // the descriptor was waited for to be written
   dev_t device_ = 0;
   ino_t inode_ = 0;
 };
