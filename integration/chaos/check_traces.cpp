@@ -54,14 +54,11 @@ bool is_excused(const Evidence& evidence, const Node& node, std::int64_t end) {
 }
 
 /// When the node was to go: at the operation's end, or where its client may keep it after another while, or as soon as
-/// another acquire stands behind it.
+/// another acquire stands behind it (or, of a permit, beside it).
 std::int64_t end_of_use(const Evidence& evidence, const Node& node, std::int64_t end) {
   if (!is_kept(node.directory)) return end;
-  std::int64_t latest = end + std::chrono::microseconds{kept_for}.count();
-  for (const auto& [token, other] : evidence.history.nodes())
-    if (other.directory == node.directory && std::ranges::find(other.behind, node.created) != other.behind.end())
-      latest = std::min(latest, std::max(end, other.created_at));
-  return latest;
+  const std::int64_t latest = end + std::chrono::microseconds{kept_for}.count();
+  return std::min(latest, std::max(end, evidence.wanted_since(node.created).at));
 }
 
 /// Nodes that stay although no operation needs them. During a fault a delete may have to wait for its link.

@@ -170,6 +170,7 @@ void History::set_data(const ServerTransaction& transaction, const Change& chang
                                                .created_at = transaction.at};
   queue(next);
   note_first(directory, transaction.at);
+  note_permits(directory, nullptr, transaction.at);
 }
 
 void History::mark(const ServerTransaction& transaction, const std::string& path) {
