@@ -208,10 +208,11 @@ std::vector<Violation> find_greedy_keepers(const Evidence& evidence) {
     const Node* node = evidence.history.find(each.token);
     if (!node || !is_kept_silent(node->directory)) continue;
     const bool reads = node->place.kind == LockKind::read;
-    const Wanted wanted = evidence.wanted_since(each.token);
-    const std::int64_t since = reads ? wanted.at : wanted.by_another;
     const auto is_too_late = [&](std::int64_t at) {
-      return since < at && evidence.is_too_long(each.process, {since, at});
+      return std::ranges::any_of(evidence.wanted_by(each.token), [&](const Wanted& wanted) {
+        return (reads || wanted.by_another) && wanted.when.begin < at && at <= wanted.when.end &&
+               evidence.is_too_long(each.process, {wanted.when.begin, at});
+      });
     };
     if (!is_too_late(each.at)) continue;
     const int may_go_ahead = reads ? 0 : hand_overs_of(each.lock);

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -47,15 +48,15 @@ struct Hold {
   std::string released_with{};    ///< "ok", an error, or "dropped"
 };
 
-/// When an acquire came that a node kept out.
-struct Wanted {
-  std::int64_t at = INT64_MAX;          ///< the first, of any client
-  std::int64_t by_another = INT64_MAX;  ///< the first of another client
-};
-
 struct Interval {
   std::int64_t begin = 0;
   std::int64_t end = INT64_MAX;
+};
+
+/// That another acquire was there which a node kept out.
+struct Wanted {
+  Interval when{};          ///< of a reader's node until it has gone; of others for ever: its coming ends the keeping
+  bool by_another = false;  ///< client
 };
 
 /// An acquire, from its beginning to its outcome.
@@ -91,7 +92,7 @@ struct Evidence {
   /// several readers at once: its first grant, and what the last of its users did. Its release begins, and ends, when
   /// that of the last of them does.
   std::map<std::int64_t, Hold> holds{};
-  std::map<std::int64_t, Wanted> wanted{};       ///< of nodes that clients keep
+  std::map<std::int64_t, std::vector<Wanted>> wanted{};  ///< of nodes that clients keep
   std::map<std::int64_t, Record> trusts{};       ///< of each session the longest: until when it reported itself valid
   std::map<int, std::vector<Interval>> stops{};  ///< when each process was stopped
   std::map<int, std::int64_t> killed{};          ///< and when it was killed
@@ -118,10 +119,10 @@ struct Evidence {
   [[nodiscard]] std::int64_t node_of(const Record& record) const;
   /// Its key among the grants.
   [[nodiscard]] std::tuple<int, std::int64_t, std::int64_t> grant_of(const Record& record) const;
-  /// When another acquire came that the node kept out.
-  [[nodiscard]] Wanted wanted_since(std::int64_t node) const {
+  /// The acquires that the node, which is kept, has kept out.
+  [[nodiscard]] std::span<const Wanted> wanted_by(std::int64_t node) const {
     const auto found = wanted.find(node);
-    return found == wanted.end() ? Wanted{} : found->second;
+    return found == wanted.end() ? std::span<const Wanted>{} : found->second;
   }
 
   /// How long the process was stopped in that time.

@@ -37,19 +37,18 @@ void Evidence::index_holds() {
 
 /// A permit keeps out those that are made after it in its directory, where there is one permit.
 void Evidence::index_wanted() {
-  std::map<std::string, std::vector<const Node*>> permits;  // that are there
+  std::map<std::string, std::vector<const Node*>> in_directories;  // that are there
   const auto note = [this](const Node& ahead, const Node& node) {
-    Wanted& since = wanted[ahead.created];
-    const std::int64_t at = std::max(ahead.created_at, node.created_at);
-    since.at = std::min(since.at, at);
-    if (ahead.session != node.session) since.by_another = std::min(since.by_another, at);
+    const bool may_go_again = ahead.place.kind == LockKind::read && node.removed != 0;
+    const Interval when{std::max(ahead.created_at, node.created_at), may_go_again ? node.removed_at : INT64_MAX};
+    wanted[ahead.created].push_back({when, ahead.session != node.session});
   };
   for (const auto& [token, node] : history.nodes()) {
     if (!is_kept(node.directory)) continue;
     for (const std::int64_t each : node.behind)
       if (const Node* ahead = history.find(each)) note(*ahead, node);
     if (node.place.kind != LockKind::permit) continue;
-    auto& there = permits[node.directory];
+    auto& there = in_directories[node.directory];
     std::erase_if(there, [&](const Node* each) { return each->removed != 0 && each->removed <= token; });
     for (const Node* each : there) each->place.sequence < node.place.sequence ? note(*each, node) : note(node, *each);
     there.push_back(&node);

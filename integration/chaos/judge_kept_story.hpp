@@ -13,7 +13,7 @@
 namespace zklock::chaos {
 
 /// What all the questions find about exclusion, order, losses, leftovers and the audit log.
-inline std::vector<std::string> violations(Story& story) {
+inline std::vector<std::string> all_violations(Story& story) {
   const Evidence& evidence = story.tell();
   std::vector<std::string> all;
   for (const auto check : {check_fenced_exclusion, check_overlaps, check_grants, check_losses, check_order,
