@@ -194,9 +194,9 @@ std::vector<Violation> check_losses(const Evidence& evidence) {
 
 namespace {
 
-/// Without asking the servers a client may grant a kept lock to itself only until it can know that another one waits, or
-/// to readers a writer, of any client; and then to some of its acquires that waited by then. The first grant of a node is
-/// by the wait queue.
+/// Without asking the servers a client may grant a kept lock to itself only until it can know that another one waits;
+/// to readers, that a writer waits, of any client; and then to some of its acquires that waited by then. The first grant
+/// of a node is by the wait queue.
 std::vector<Violation> find_greedy_keepers(const Evidence& evidence) {
   std::vector<Violation> found;
   std::map<std::pair<int, std::int64_t>, std::int64_t> invoked;

@@ -121,7 +121,7 @@ TEST_CASE("I3: a client's own writer waits for the last of its kept readers, not
 
 TEST_CASE("I5: readers are let in by a kept node though a writer, of any client, waits behind it") {
   const auto granted_at = [](double at, std::int64_t session, const std::string& behind) {
-    Story story{"silent_rw4"};  // no acquire is handed over to readers
+    Story story{"silent_rw4"};  // no reader goes ahead of a writer
     story.create(10, one, reader_node).create(12, session, behind);
     turn(story, reading(10.2, 11, 1));
     Turn next = reading(at, at + 0.5, 2);

@@ -1,5 +1,5 @@
-// The judge on histories made by hand of semaphore mutexes whose permit their clients keep, and of locks that are handed
-// over in one client while another one waits.
+// The judge on histories made by hand of semaphore mutexes whose permit their clients keep, and of acquires of such a
+// client that go ahead of another one.
 #include "judge_kept_story.hpp"
 #include "support/catch.hpp"
 
