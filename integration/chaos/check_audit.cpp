@@ -27,10 +27,14 @@ struct Trail {
   std::int64_t dropped = 0;
 };
 
+bool has_audit_log(const Evidence& evidence, int process) {
+  return !evidence.foreign_users.contains(process) && !evidence.unheard.contains(process);
+}
+
 std::map<int, Trail> trails_of(const Evidence& evidence) {
   std::map<int, Trail> trails;
   for (const int process : evidence.drained)
-    if (!evidence.foreign_users.contains(process)) trails[process];  // a process without a record, too
+    if (has_audit_log(evidence, process)) trails[process];  // a process without a record, too
   for (const AuditRecord& each : evidence.audit) {
     Trail& trail = trails[each.process];
     trail.sequences.insert(each.sequence);
@@ -45,6 +49,8 @@ class AuditCheck {
  public:
   explicit AuditCheck(const Evidence& evidence) : evidence_{evidence}, trails_{trails_of(evidence)} {
     for (const auto& [token, node] : evidence.history.nodes()) nodes_[node.path] = &node;
+    for (const auto& [key, hold] : evidence.grants)
+      if (const std::int64_t token = std::get<2>(key); is_shared(token)) readers_[token].push_back(&hold);
   }
 
   std::vector<Violation> run() {
@@ -54,14 +60,14 @@ class AuditCheck {
       for (const auto& [grant, grants] : trail.grants) check_grant(trail, grants);
       for (const auto& [grant, ends] : trail.ends) check_end(trail, ends);
     }
-    for (const auto& [token, hold] : evidence_.holds) check_hold(token, hold);
+    for (const auto& [token, hold] : evidence_.holds) is_shared(token) ? check_readers(token) : check_hold(token, hold);
     return std::move(found_);
   }
 
  private:
   /// Those that a process writes until it has drained are complete. One that was killed lacks the last ones.
   [[nodiscard]] bool is_complete(int process) const {
-    return evidence_.drained.contains(process) && !evidence_.foreign_users.contains(process);
+    return evidence_.drained.contains(process) && has_audit_log(evidence_, process);
   }
 
   /// Null: the servers have not made it.
@@ -202,6 +208,46 @@ class AuditCheck {
     if (saw_loss && !is_lost) add("a release was recorded of what its user knew to be lost", record);
   }
 
+  /// Whether several readers may have that node at once.
+  [[nodiscard]] bool is_shared(std::int64_t token) const {
+    const Node* node = evidence_.history.find(token);
+    return node != nullptr && is_kept(node->directory) && node->place.kind == LockKind::read;
+  }
+
+  /// What the users of a node that several readers may have say of it: the records do not tell whose they are, so they
+  /// are counted.
+  void check_readers(std::int64_t token) {
+    const std::vector<const Hold*>& users = readers_.at(token);
+    const int process = users.front()->granted.process;
+    if (!is_complete(process)) return;
+    const Trail& trail = trails_.at(process);
+    if (trail.dropped > 0) return;
+    const Node& node = *evidence_.history.find(token);
+    const AuditRecord record{.process = process, .at = users.back()->granted.at, .token = token, .node = node.path};
+    const auto count = [&](const std::map<std::string, std::vector<AuditRecord>>& records, auto is_counted) {
+      std::ptrdiff_t number = 0;
+      const std::string of_node = node.path + " ";
+      for (auto each = records.lower_bound(of_node); each != records.end() && each->first.starts_with(of_node); ++each)
+        number += std::ranges::count_if(each->second, is_counted);
+      return number;
+    };
+    const auto is_any = [&](const AuditRecord& each) { return each.token == token; };
+    const auto is_loss = [&](const AuditRecord& each) { return each.token == token && each.kind == Kind::lost; };
+    if (count(trail.grants, is_any) < std::ssize(users)) add("a grant to a reader was not recorded", record);
+    const auto saw_loss = [&](const Hold* each) {
+      const bool did = each->lost_at != 0 && (each->releasing_at == 0 || each->lost_at < each->releasing_at);
+      return did && !may_be_unheard(node, *each);
+    };
+    if (count(trail.ends, is_loss) < std::ranges::count_if(users, saw_loss))
+      add("a release was recorded of what a reader knew to be lost", record);
+  }
+
+  /// A release asks no server: what an operator has deleted, the client may hear of a little later.
+  [[nodiscard]] bool may_be_unheard(const Node& node, const Hold& hold) const {
+    return node.end == Node::End::by_another &&
+           !evidence_.is_too_long(hold.granted.process, {node.removed_at, hold.released_at});
+  }
+
   /// The record of that grant: of a kept node the last one with its token, whose user the hold is about.
   static const AuditRecord* last_of(const std::map<std::string, std::vector<AuditRecord>>& records,
                                     const AuditRecord& record) {
@@ -222,6 +268,7 @@ class AuditCheck {
   const Evidence& evidence_;
   std::map<int, Trail> trails_;
   std::map<std::string, const Node*> nodes_;
+  std::map<std::int64_t, std::vector<const Hold*>> readers_;  // of the nodes that several may have
   std::vector<Violation> found_;
 };
 

@@ -56,9 +56,9 @@ bool is_excused(const Evidence& evidence, const Record& visit, std::int64_t toge
   if (node->end == Node::End::by_another) return true;
   if (node->end != Node::End::with_session) return false;
   if (evidence.foreign_users.contains(visit.process)) return true;  // Curator and Kazoo tell no holder
-  const auto hold = evidence.holds.find(node->created);
+  const auto hold = evidence.grants.find(evidence.grant_of(visit));
   std::int64_t gone_at = left_at;
-  if (hold != evidence.holds.end() && hold->second.lost_at != 0) gone_at = std::min(gone_at, hold->second.lost_at);
+  if (hold != evidence.grants.end() && hold->second.lost_at != 0) gone_at = std::min(gone_at, hold->second.lost_at);
   return gone_at <=
          std::max(together_at + ticks(evidence.bounds.tolerance), latest_notice(evidence, *node, visit.process));
 }
@@ -162,7 +162,8 @@ std::vector<Violation> check_grants(const Evidence& evidence) {
 
 std::vector<Violation> check_losses(const Evidence& evidence) {
   std::vector<Violation> found;
-  for (const auto& [token, hold] : evidence.holds) {
+  for (const auto& [key, hold] : evidence.grants) {
+    const std::int64_t token = std::get<2>(key);
     const Node* node = evidence.history.find(token);
     if (!node || node->end == Node::End::none || node->end == Node::End::by_owner) continue;
     const int process = hold.granted.process;
@@ -193,22 +194,30 @@ std::vector<Violation> check_losses(const Evidence& evidence) {
 
 namespace {
 
-/// Without asking the servers a client may grant a kept lock to itself only until it can know that another one waits.
-/// The first grant of a node is by the wait queue.
+/// Without asking the servers a client may grant a kept lock to itself only until it can know that another one waits;
+/// to readers, that a writer waits, of any client; and then to some of its acquires that waited by then. The first grant
+/// of a node is by the wait queue.
 std::vector<Violation> find_greedy_keepers(const Evidence& evidence) {
-  std::map<std::int64_t, std::int64_t> wanted;  // by nodes: since when a node of another client stands behind it
-  for (const auto& [token, node] : evidence.history.nodes())
-    for (const std::int64_t ahead : node.behind)
-      if (const Node* kept = evidence.history.find(ahead);
-          kept && is_kept_silent(kept->directory) && kept->session != node.session)
-        wanted.emplace(ahead, node.created_at);  // nodes come in the order of their creation
   std::vector<Violation> found;
+  std::map<std::pair<int, std::int64_t>, std::int64_t> invoked;
   std::set<std::int64_t> granted;
+  std::map<std::int64_t, int> hand_overs;  // by nodes
   for (const Record& each : evidence.users) {
+    if (each.event == Event::invoked) invoked[{each.process, each.operation}] = each.at;
     if (each.event != Event::granted || granted.insert(each.token).second) continue;
-    const auto since = wanted.find(each.token);
-    if (since != wanted.end() && since->second < each.at &&
-        evidence.is_too_long(each.process, {since->second, each.at}))
+    const Node* node = evidence.history.find(each.token);
+    if (!node || !is_kept_silent(node->directory)) continue;
+    const bool reads = node->place.kind == LockKind::read;
+    const auto is_too_late = [&](std::int64_t at) {
+      return std::ranges::any_of(evidence.wanted_by(each.token), [&](const Wanted& wanted) {
+        return (reads || wanted.by_another) && wanted.when.begin < at && at <= wanted.when.end &&
+               evidence.is_too_long(each.process, {wanted.when.begin, at});
+      });
+    };
+    if (!is_too_late(each.at)) continue;
+    const int may_go_ahead = reads ? 0 : hand_overs_of(each.lock);
+    const bool has_waited = !is_too_late(invoked[{each.process, each.operation}]);
+    if (!has_waited || ++hand_overs[each.token] > may_go_ahead)
       found.push_back({"a client has granted itself a kept lock again though another one waited",
                        {each.token},
                        each.process,

@@ -53,15 +53,14 @@ bool is_excused(const Evidence& evidence, const Node& node, std::int64_t end) {
   return node.came_late || (node.created_at > end && evidence.lost_link(evidence.process_of(node), {before, after}));
 }
 
-/// When the node was to go: at the operation's end, or where its client may keep it after another while, or as soon as
-/// another acquire stands behind it.
-std::int64_t end_of_use(const Evidence& evidence, const Node& node, std::int64_t end) {
-  if (!is_kept(node.directory)) return end;
-  std::int64_t latest = end + std::chrono::microseconds{kept_for}.count();
-  for (const auto& [token, other] : evidence.history.nodes())
-    if (other.directory == node.directory && std::ranges::find(other.behind, node.created) != other.behind.end())
-      latest = std::min(latest, std::max(end, other.created_at));
-  return latest;
+/// When the node was not to be there: from the operation's end on; where its client may keep it after another while,
+/// and when another acquire stands behind it (or, of a permit, beside it).
+std::vector<Interval> times_of_no_use(const Evidence& evidence, const Node& node, std::int64_t end) {
+  if (!is_kept(node.directory)) return {{end}};
+  std::vector<Interval> all{{end + std::chrono::microseconds{kept_for}.count()}};
+  for (const Wanted& each : evidence.wanted_by(node.created))
+    all.push_back({std::max(end, each.when.begin), each.when.end});
+  return all;
 }
 
 /// Nodes that stay although no operation needs them. During a fault a delete may have to wait for its link.
@@ -71,16 +70,19 @@ std::vector<Violation> find_overstaying(const Evidence& evidence) {
     const int process = evidence.process_of(node);
     const std::int64_t end = end_of_operation(evidence, node);
     if (process == 0 || end == 0 || node.end == Node::End::none) continue;
-    Interval stay{std::max(end, node.created_at), std::min(node.removed_at, evidence.killed_at(process))};
-    const auto is_too_long = [&] { return stay.end > stay.begin && evidence.is_too_long(process, stay); };
-    if (is_too_long()) stay.begin = std::max(end_of_use(evidence, node, end), node.created_at);
-    if (is_too_long() && !is_excused(evidence, node, end))
+    const Interval life{node.created_at, std::min(node.removed_at, evidence.killed_at(process))};
+    for (const Interval& each : times_of_no_use(evidence, node, end)) {
+      const Interval stay{std::max(each.begin, life.begin), std::min(each.end, life.end)};
+      const bool is_too_long = stay.end > stay.begin && evidence.is_too_long(process, stay);
+      if (!is_too_long || is_excused(evidence, node, end)) continue;
       found.push_back(
           {"a node stays for " + std::to_string((stay.end - stay.begin) / 1'000) + " ms after its operation has ended",
            {token},
            process,
            0,
            stay.end});
+      break;
+    }
   }
   return found;
 }

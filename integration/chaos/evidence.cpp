@@ -27,9 +27,12 @@ std::string lock_of(const std::string& line) {
   return line;
 }
 
+/// Foreign users do not say whether they read or write.
 bool may_make(const std::string& kind, const Node& node) {
-  if (node.place.kind == LockKind::read) return kind == "read" || kind == "downgrade";
-  if (node.place.kind == LockKind::write) return kind == "write" || kind == "several";
+  const bool reads = kind == "read" || kind == "silent_read" || kind == "downgrade";
+  const bool writes = kind == "write" || kind == "silent_write" || kind == "several";
+  if (node.place.kind == LockKind::read) return !writes;
+  if (node.place.kind == LockKind::write) return !reads;
   return true;
 }
 
@@ -40,42 +43,37 @@ void Evidence::index() {
     if (each.event == Event::granted && Share{static_cast<int>(each.number)} == Share::with_readers)
       if (const Node* reader = history.beside(each.token))
         readers_beside[{each.process, each.operation, each.token}] = reader->created;
-    const auto hold = holds.find(node_of(each));
+    const auto hold = grants.find(grant_of(each));
     switch (each.event) {
-      case Event::granted: {
-        const auto [again, is_first] = holds.emplace(node_of(each), Hold{.granted = each});
-        if (is_first) break;
-        if (is_kept_silent(each.lock))
-          again->second = Hold{.granted = again->second.granted};
-        else
-          again->second.granted = each;
-        break;
-      }
+      case Event::granted: grants[grant_of(each)].granted = each; break;
       case Event::listens:
-        if (hold != holds.end()) hold->second.listens_at = each.at;
+        if (hold != grants.end()) hold->second.listens_at = each.at;
         break;
       case Event::lost:
-        if (hold != holds.end() && hold->second.lost_at == 0) hold->second.lost_at = each.at;
+        if (hold != grants.end() && hold->second.lost_at == 0) hold->second.lost_at = each.at;
         break;
       case Event::released:
-        if (hold == holds.end()) break;
+        if (hold == grants.end()) break;
         hold->second.released_at = each.at;
         hold->second.released_with = each.reason;
         break;
       case Event::trusts: note_trust(each); break;
       case Event::releasing:
-        if (hold != holds.end()) hold->second.releasing_at = each.at;
+        if (hold != grants.end()) hold->second.releasing_at = each.at;
         break;
       case Event::drained: drained.insert(each.process); break;
       case Event::measured:
         if (each.reason == "foreign_user") foreign_users.insert(each.process);
+        if (each.reason == "no_audit_log") unheard.insert(each.process);
         break;
       default: break;
     }
   }
   for (const Record& each : visits)
-    if (const auto hold = holds.find(node_of(each)); hold != holds.end() && each.event == Event::left)
+    if (const auto hold = grants.find(grant_of(each)); hold != grants.end() && each.event == Event::left)
       hold->second.left_at = each.at;
+  index_holds();
+  index_wanted();
   for (const auto* log : {&users, &visits, &faults})
     for (const Record& each : *log) ends_at = std::max(ends_at, each.at);
   for (const Record& each : users) begins_at = std::min(begins_at, each.at);
@@ -203,6 +201,10 @@ std::vector<const Attempt*> Evidence::makers_of(const Node& node) const {
 std::int64_t Evidence::node_of(const Record& record) const {
   const auto found = readers_beside.find({record.process, record.operation, record.token});
   return found == readers_beside.end() ? record.token : found->second;
+}
+
+std::tuple<int, std::int64_t, std::int64_t> Evidence::grant_of(const Record& record) const {
+  return {record.process, record.operation, node_of(record)};
 }
 
 std::chrono::microseconds Evidence::stopped(int process, Interval when) const {

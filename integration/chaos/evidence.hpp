@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -36,8 +37,7 @@ struct Bounds {
   double requests_an_acquisition = 15;            // seven are usual
 };
 
-/// An acquire that was granted: a node, and what its user did. Where a client keeps a lock silently, one node is
-/// granted again and again: its first grant, and what its last user did.
+/// An acquire that was granted: a node, and what its user did.
 struct Hold {
   Record granted{};
   std::int64_t listens_at = 0;    ///< 0: never; the same for the next ones
@@ -51,6 +51,12 @@ struct Hold {
 struct Interval {
   std::int64_t begin = 0;
   std::int64_t end = INT64_MAX;
+};
+
+/// That another acquire was there which a node kept out.
+struct Wanted {
+  Interval when{};          ///< of a reader's node until it has gone; of others for ever: its coming ends the keeping
+  bool by_another = false;  ///< client
 };
 
 /// An acquire, from its beginning to its outcome.
@@ -80,13 +86,20 @@ struct Evidence {
   Lives lives{};
 
   // What follows from these; `index` fills it in.
-  std::map<std::int64_t, Hold> holds{};          ///< by the transactions that made their nodes
+  /// By processes, operations, and the transactions that made their nodes.
+  std::map<std::tuple<int, std::int64_t, std::int64_t>, Hold> grants{};
+  /// By the transactions alone. Where a client keeps a lock silently, one node is granted again and again, and to
+  /// several readers at once: its first grant, and what the last of its users did. Its release begins, and ends, when
+  /// that of the last of them does.
+  std::map<std::int64_t, Hold> holds{};
+  std::map<std::int64_t, std::vector<Wanted>> wanted{};  ///< of nodes that clients keep
   std::map<std::int64_t, Record> trusts{};       ///< of each session the longest: until when it reported itself valid
   std::map<int, std::vector<Interval>> stops{};  ///< when each process was stopped
   std::map<int, std::int64_t> killed{};          ///< and when it was killed
   std::vector<Record> late{};                    ///< how late the machine was, in microseconds
   std::set<int> drained{};
   std::set<int> foreign_users{};       ///< processes with another library
+  std::set<int> unheard{};             ///< processes of users without an audit log
   std::int64_t begins_at = INT64_MAX;  ///< of the users' records
   std::int64_t ends_at = 0;            ///< the time after it is unknown
   /// By process and lock, in the order of their beginnings.
@@ -95,6 +108,8 @@ struct Evidence {
   std::set<std::int64_t> ended_sessions{};  ///< from outside
   std::vector<Trouble> troubles{};
   void index();
+  void index_holds();
+  void index_wanted();
   void index_attempts();
   void index_troubles();
   void index_lateness();
@@ -102,6 +117,13 @@ struct Evidence {
   /// The transaction that made the node which a record of a user, or of the register, is about. It is the token, except
   /// for a writer that goes on as a reader.
   [[nodiscard]] std::int64_t node_of(const Record& record) const;
+  /// Its key among the grants.
+  [[nodiscard]] std::tuple<int, std::int64_t, std::int64_t> grant_of(const Record& record) const;
+  /// The acquires that the node, which is kept, has kept out.
+  [[nodiscard]] std::span<const Wanted> wanted_by(std::int64_t node) const {
+    const auto found = wanted.find(node);
+    return found == wanted.end() ? std::span<const Wanted>{} : found->second;
+  }
 
   /// How long the process was stopped in that time.
   [[nodiscard]] std::chrono::microseconds stopped(int process, Interval when) const;

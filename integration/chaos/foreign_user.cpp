@@ -96,13 +96,21 @@ class ForeignUser {
     program_.emplace("setpriv", std::move(words));
   }
 
-  /// An operator adds contenders to the other locks that Kazoo does not know as such.
+  /// An operator adds contenders to the other mutexes that Kazoo does not know as such. Its locks for readers and
+  /// writers, and its semaphores, have other nodes than Curator's.
   std::string some_line() {
-    constexpr std::array kinds{"confirmed", "silent", "mutex"};
+    constexpr std::array kinds{"confirmed", "silent", "mutex", "silent_rw", "silent_single", "confirmed_single"};
     for (;;) {
       std::string line = locks + std::string{kinds[below(kinds.size())]} + std::to_string(below(lines));
-      if (options_.library == "kazoo" ? is_kept(line) : !has_kazoos_names(line)) return line;
+      if (options_.library == "kazoo" ? is_kept_mutex(line) : !has_kazoos_names(line)) return line;
     }
+  }
+
+  /// By which lock of its library it takes that one.
+  std::string some_class(const std::string& line) {
+    if (line.find("_rw") != std::string::npos) return below(3) == 0 ? "write" : "read";
+    if (line.find("_single") != std::string::npos) return "single";
+    return has_kazoos_names(line) ? "kazoo" : "curator";
   }
 
   /// Few turns, so that the users may keep what they keep. After a failure, whatever it has left goes with its session.
@@ -113,12 +121,13 @@ class ForeignUser {
     constexpr std::array limits{20ms, 1'000ms, 20'000ms, 20'000ms};
     const milliseconds limit = limits[below(limits.size())];
     note(Event::invoked, operation, line, 0, options_.library);
-    const std::string answer = ask(std::string{"acquire "} + (has_kazoos_names(line) ? "kazoo " : "curator ") + line +
-                                   " " + std::to_string(limit.count()));
+    const std::string by = some_class(line);
+    const std::string answer = ask("acquire " + by + " " + line + " " + std::to_string(limit.count()));
     constexpr std::string_view granted = "granted ";
     bool is_well = answer == "timed_out";
     if (answer.starts_with(granted))
-      is_well = hold(operation, line, std::stoll(answer.substr(granted.size())));
+      is_well = hold(operation, line, std::stoll(answer.substr(granted.size())),
+                     by == "read" ? Share::with_readers : Share::alone);
     else
       note(Event::refused, operation, line, 0, is_well ? "timed_out" : "failed");
     note(Event::finished, operation, line, 0, {});
@@ -126,14 +135,14 @@ class ForeignUser {
   }
 
   /// Uses the resource as a lock user does. False: the release has failed.
-  bool hold(std::int64_t operation, const std::string& line, std::int64_t token) {
+  bool hold(std::int64_t operation, const std::string& line, std::int64_t token, Share share) {
     log_.write({.event = Event::granted,
                 .process = options_.process,
                 .operation = operation,
                 .lock = line,
                 .token = token,
-                .number = static_cast<int>(Share::alone)});
-    const bool is_inside = access_.enter(line, token, Share::alone, operation);
+                .number = static_cast<int>(share)});
+    const bool is_inside = access_.enter(line, token, share, operation);
     if (ask("mark") == "no")
       note(Event::lost, operation, line, token, {});
     else

@@ -170,6 +170,7 @@ void History::set_data(const ServerTransaction& transaction, const Change& chang
                                                .created_at = transaction.at};
   queue(next);
   note_first(directory, transaction.at);
+  note_permits(directory, nullptr, transaction.at);
 }
 
 void History::mark(const ServerTransaction& transaction, const std::string& path) {
@@ -180,7 +181,7 @@ void History::mark(const ServerTransaction& transaction, const std::string& path
   Mark made{.zxid = transaction.zxid, .token = node.created};
   if (node.place.kind == LockKind::permit) {
     for (const auto& [other, live] : queue)
-      if (live.is_marked) made.against.push_back(live.token);
+      if (live.is_marked && other != found->first) made.against.push_back(live.token);
   } else if (node.became_first_at < 0) {
     // No node blocks a node that was first. Only a writer that goes on as a reader still gets ahead of it, when an
     // operator has just deleted the writer's node.

@@ -1,5 +1,5 @@
 // The judge on histories made by hand of locks that their clients keep.
-#include "judge_story.hpp"
+#include "judge_kept_story.hpp"
 #include "support/catch.hpp"
 
 #include <string>
@@ -12,34 +12,6 @@ namespace {
 
 using Kind = AuditRecord::Kind;
 
-/// What all the questions find about exclusion, order, losses, leftovers and the audit log.
-std::vector<std::string> violations(Story& story) {
-  const Evidence& evidence = story.tell();
-  std::vector<std::string> all;
-  for (const auto check : {check_fenced_exclusion, check_overlaps, check_grants, check_losses, check_order,
-                           check_liveness, check_outcomes, check_nodes, check_deleters, check_node_data, check_audit})
-    for (const Violation& each : check(evidence)) all.push_back(each.what);
-  return all;
-}
-
-void turn(Story& story, double from, double to, std::int64_t operation, std::int64_t token, int process = 1) {
-  for (const auto& [at, event, reason] :
-       {std::tuple{from - 0.2, Event::invoked, ""}, std::tuple{from, Event::granted, ""},
-        std::tuple{to - 0.1, Event::releasing, ""}, std::tuple{to, Event::released, "ok"},
-        std::tuple{to, Event::finished, ""}}) {
-    story.user(at, event, process, token, reason);
-    story.evidence.users.back().operation = operation;
-  }
-  for (const auto& [at, event] : {std::pair{from + 0.1, Event::entered}, std::pair{to - 0.2, Event::left}}) {
-    story.visit(at, event, process, token);
-    story.evidence.visits.back().operation = operation;
-  }
-  for (const auto& [at, kind] : {std::pair{from, Kind::granted}, std::pair{to, Kind::released}}) {
-    story.audit(at, kind, process, token, process == 1 ? a : b);
-    story.evidence.audit.back().attempt = operation;
-  }
-}
-
 /// A client uses the lock three times by one node, gives it up for another client, which uses it once.
 Story kept(const std::string& line) {
   const bool is_confirmed = line == "confirmed0";
@@ -47,10 +19,10 @@ Story kept(const std::string& line) {
   story.create(10, one, a);
   if (is_confirmed) story.write(12, one, a, "worker-1:1").write(14, one, a, "worker-1:1");
   story.create(15, two, b).remove(16, one, a).mark(17, two, b).remove(18, two, b);
-  turn(story, 10.2, 11, 1, 10);
-  turn(story, 12.2, 13, 2, is_confirmed ? 12 : 10);
-  turn(story, 14.2, 15.8, 3, is_confirmed ? 14 : 10);
-  turn(story, 16.2, 17.9, 4, 15, 2);
+  turn(story, {10.2, 11, 1, 10});
+  turn(story, {12.2, 13, 2, is_confirmed ? 12 : 10});
+  turn(story, {14.2, 15.8, 3, is_confirmed ? 14 : 10});
+  turn(story, {16.2, 17.9, 4, 15, 2});
   story.user(20, Event::drained, 1, 0).user(20, Event::drained, 2, 0);
   story.ends_by_metrics(1, 3).ends_by_metrics(2, 1);
   return story;
@@ -61,7 +33,7 @@ Story kept(const std::string& line) {
 TEST_CASE("kept locks: each use has its grant, its token and its end") {
   for (const char* line : {"confirmed0", "silent0"}) {
     Story story = kept(line);
-    CHECK(violations(story) == std::vector<std::string>{});
+    CHECK(all_violations(story) == std::vector<std::string>{});
   }
 }
 
@@ -102,8 +74,8 @@ TEST_CASE("I5: a client grants itself a kept lock again and again while another 
   const auto granted_at = [](double at, bool for_the_first_time = false) {
     Story story{"silent0"};
     story.create(10, one, a).create(12, two, b).remove(19, one, a).remove(20, two, b);
-    if (!for_the_first_time) turn(story, 10.2, 11, 1, 10);
-    turn(story, at, at + 0.5, 2, 10);
+    if (!for_the_first_time) turn(story, {10.2, 11, 1, 10});
+    turn(story, {at, at + 0.5, 2, 10});
     return check_order(story.tell()).size();
   };
   CHECK(granted_at(12.5) == 0);
@@ -114,7 +86,7 @@ TEST_CASE("I5: a client grants itself a kept lock again and again while another 
 TEST_CASE("I5: the first grant of a kept node is by the wait queue, however long another one has waited behind it") {
   Story story{"silent0"};
   story.create(10, one, a).create(12, two, b);
-  turn(story, 14, 14.5, 1, 10);
+  turn(story, {14, 14.5, 1, 10});
   CHECK(check_order(story.tell()).empty());
 }
 
@@ -122,7 +94,7 @@ TEST_CASE("I8: a kept node stays for too long, though nobody uses it, or though 
   const auto stays = [](std::int64_t until, bool is_wanted) {
     Story story{"silent0"};
     story.create(10, one, a);
-    turn(story, 10.2, 11, 1, 10);
+    turn(story, {10.2, 11, 1, 10});
     if (is_wanted) story.create(12, two, b).remove(until + 1, two, b);
     story.remove(until, one, a).user(40, Event::drained, 1, 0).user(40, Event::drained, 2, 0);
     return check_nodes(story.tell()).size();
@@ -151,7 +123,7 @@ TEST_CASE("the release of a kept lock asks no server: a node that is gone is mis
     Story story{"confirmed0"};
     story.create(10, one, a).remove(11, theirs, a);
     story.fault(11, "node_deleted", theirs);
-    turn(story, 10.2, at, 1, 10);
+    turn(story, {10.2, at, 1, 10});
     return check_losses(story.tell()).size();
   };
   CHECK(released_at(11.5) == 0);
@@ -159,6 +131,6 @@ TEST_CASE("the release of a kept lock asks no server: a node that is gone is mis
 
   Story story{"confirmed0"};  // the servers end a session only when the client knows that it is over
   story.create(10, one, a).close(11, one);
-  turn(story, 10.2, 11.5, 1, 10);
+  turn(story, {10.2, 11.5, 1, 10});
   CHECK(check_losses(story.tell()).size() == 1);
 }

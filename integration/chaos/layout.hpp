@@ -11,7 +11,9 @@ namespace zklock::chaos {
 /// The node that holders of a lock write to, behind their lease's guard. The servers' log then has a transaction at
 /// which they held the lock.
 inline constexpr const char* marks = "/marks";
-/// All locks are below it: "mutex0", "rw0", "permits0", "single0", "latch0", "confirmed0", "silent0", and so on.
+/// All locks are below it: "mutex0", "rw0", "permits0", "single0", "latch0", and so on; and those that clients keep:
+/// "confirmed0" and "silent0", mutexes; "silent_rw0", read/write locks; "confirmed_single0" and "silent_single0",
+/// semaphore mutexes.
 inline constexpr const char* locks = "/locks/";
 /// How many locks of each kind there are, and how many permits each semaphore has.
 inline constexpr std::uint64_t lines = 8;
@@ -25,16 +27,27 @@ inline constexpr const char* tree_root = "/tree";
 inline constexpr const char* counts_root = "/counts";
 inline constexpr std::uint64_t shared_counts = 2;
 
-/// For how long clients keep the locks "confirmed0", "silent0", and so on.
+/// For how long clients keep the locks that they keep.
 inline constexpr std::chrono::milliseconds kept_for{8'000};
 
-/// Whether the clients keep that lock, and ask the server at each grant.
-inline bool is_kept_confirmed(std::string_view line) { return line.find("/confirmed") != std::string_view::npos; }
-/// Whether they keep it, and do not ask: one node, and one token, of many grants.
-inline bool is_kept_silent(std::string_view line) { return line.find("/silent") != std::string_view::npos; }
+/// Whether the clients keep the nodes of that lock, in that directory, or on that path, and ask the server at each
+/// grant. Of a semaphore mutex they keep the permit, and nothing in the queue before it.
+inline bool is_kept_confirmed(std::string_view line) {
+  return line.starts_with("/locks/confirmed") && line.find("/locks", 1) == std::string_view::npos;
+}
+/// Whether they keep them, and do not ask: one node, and one token, of many grants.
+inline bool is_kept_silent(std::string_view line) {
+  return line.starts_with("/locks/silent") && line.find("/locks", 1) == std::string_view::npos;
+}
 inline bool is_kept(std::string_view line) { return is_kept_confirmed(line) || is_kept_silent(line); }
-/// Whether the nodes of that lock have Kazoo's names, not Curator's: half of the kept locks, those with odd numbers.
-inline bool has_kazoos_names(std::string_view line) { return is_kept(line) && (line.back() - '0') % 2 == 1; }
+inline bool is_kept_mutex(std::string_view line) { return is_kept(line) && line.find('_') == std::string_view::npos; }
+/// Whether the nodes of that lock have Kazoo's names, not Curator's: half of the kept mutexes, those with odd numbers.
+inline bool has_kazoos_names(std::string_view line) { return is_kept_mutex(line) && (line.back() - '0') % 2 == 1; }
+/// How many acquires of a client that keeps that lock may go ahead of another client, in each keeping: some, where it
+/// is kept silently and has one of the numbers from 4 on.
+inline int hand_overs_of(std::string_view line) {
+  return is_kept_silent(line) && static_cast<std::uint64_t>(line.back() - '0') >= lines / 2 ? 3 : 0;
+}
 
 /// How many permits the semaphore of that path, or of that directory below, has. A semaphore mutex has one.
 inline std::size_t permits_of(std::string_view line) {

@@ -131,6 +131,16 @@ zklock_mutant(deaf_to_kazoo recipes/src/locks/lease/kept_lock_node.cpp
 zklock_mutant(two_of_one_client recipes/src/locks/lease/kept_state.cpp
   "case KeptEvent::wanted: return {KeptState::held, KeptAction::wait};"
   "case KeptEvent::wanted: return {KeptState::held, KeptAction::grant};")
+# Kept readers: the node goes when a writer comes, not when the last reader inside has left.
+zklock_mutant(early_drain recipes/src/locks/lease/kept_reader_node.cpp
+  "if (count_.ask()) remove(nullptr);" "if (count_.ask() || count_.holders() > 0) remove(nullptr);")
+# Kept readers: a client goes on to let its readers in though a writer waits.
+zklock_mutant(blind_reader recipes/src/locks/lease/kept_reader_node.cpp
+  "if (!has_no_writer(children, lock_->naming())) return ask();" "static_cast<void>(&has_no_writer);")
+# Kept semaphore mutexes: the permit goes when another client asks for it, not when its holder gives it back.
+zklock_mutant(early_permit recipes/src/locks/lease/kept_lock_node.cpp
+  "if (kept_lock_.ask(*this, cause)) remove(nullptr);"
+  "if (kept_lock_.ask(*this, cause) || kind_ == LockKind::permit) remove(nullptr);")
 # Session validity: a lease that counts itself as valid for a second too long.
 zklock_mutant(long_trust zklock/src/driver/session_validity.cpp "sent + timeout - guard"
   "sent + timeout - guard + std::chrono::milliseconds{1000}")

@@ -13,7 +13,8 @@ using namespace std::chrono_literals;
 namespace {
 
 const std::vector<std::string>& kinds_of_lines() {
-  static const std::vector<std::string> all{"mutex", "rw", "permits", "single", "latch", "confirmed", "silent"};
+  static const std::vector<std::string> all{"mutex",     "rw",     "permits",   "single",           "latch",
+                                            "confirmed", "silent", "silent_rw", "confirmed_single", "silent_single"};
   return all;
 }
 
@@ -30,7 +31,7 @@ void Nemesis::operate(Dice& dice) {
 void Nemesis::delete_some_node(Dice& dice) {
   const std::string& kind = kinds_of_lines()[below(dice, kinds_of_lines().size())];
   std::string line = locks + kind + std::to_string(below(dice, lines));
-  if (kind == "permits" || kind == "single") line += below(dice, 2) == 0 ? "/locks" : "/leases";
+  if (kind == "permits" || kind.ends_with("single")) line += below(dice, 2) == 0 ? "/locks" : "/leases";
   const std::uint64_t which = dice();
   const Session session = test::connected_session(operator_);
   const auto names = test::children_of(session, line);

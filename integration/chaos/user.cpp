@@ -1,12 +1,7 @@
-#include "user.hpp"
+#include "user_steps.hpp"
 
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/dispatch.hpp>
-#include <boost/asio/post.hpp>
-
-#include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 namespace zklock::chaos {
@@ -18,11 +13,23 @@ User::User(Workplace& workplace, std::uint64_t seed)
     : workplace_{workplace}, random_{seed}, access_{workplace.register_port, workplace.process} {}
 
 void User::run() {
-  constexpr std::array turns{
-      &User::use_mutex, &User::use_mutex, &User::nest,         &User::read,        &User::read,
-      &User::write,     &User::downgrade, &User::take_permits, &User::use_several, &User::use_semaphore_mutex,
-      &User::lead,      &User::use_kept};
+  constexpr std::array turns{&User::use_mutex,
+                             &User::use_mutex,
+                             &User::nest,
+                             &User::read,
+                             &User::read,
+                             &User::write,
+                             &User::downgrade,
+                             &User::take_permits,
+                             &User::use_several,
+                             &User::use_semaphore_mutex,
+                             &User::lead,
+                             &User::use_kept,
+                             &User::use_kept_read_write,
+                             &User::use_kept_semaphore_mutex};
+  open_registry();
   while (!workplace_.closing_time) (this->*turns[below(turns.size())])();
+  registry_.reset();
 }
 
 /// Half of all acquires wait until they are granted, so that a forgotten waiter is found out. Some of the others wait
@@ -33,8 +40,6 @@ std::chrono::milliseconds User::some_limit() {
 }
 
 std::string User::some_line(const std::string& kind) { return locks + kind + std::to_string(below(lines)); }
-
-// ---- turns
 
 void User::use_mutex() {
   const std::string line = some_line("mutex");
@@ -65,7 +70,7 @@ void User::nest() {
 }
 
 void User::read() {
-  const std::string line = some_line("rw");
+  const std::string line = some_line(below(4) == 0 ? "silent_rw" : "rw");
   const std::int64_t operation = ++workplace_.operations;
   const InterProcessReadWriteLock lock{workplace_.client, line};
   auto lease = acquire<Lease>(operation, "read", line, [&](auto... limit_and_handler) {
@@ -75,7 +80,7 @@ void User::read() {
 }
 
 void User::write() {
-  const std::string line = some_line("rw");
+  const std::string line = some_line(below(4) == 0 ? "silent_rw" : "rw");
   const std::int64_t operation = ++workplace_.operations;
   const InterProcessReadWriteLock lock{workplace_.client, line};
   auto lease = acquire<Lease>(operation, "write", line, [&](auto... limit_and_handler) {
@@ -131,17 +136,22 @@ void User::take_permits() {
 }
 
 void User::use_semaphore_mutex() {
-  const std::string line = some_line("single");
-  const std::int64_t operation = ++workplace_.operations;
+  constexpr std::array kinds{"single", "single", "single", "single", "silent_single", "confirmed_single"};
+  const std::string line = some_line(kinds[below(kinds.size())]);
   InterProcessSemaphoreMutex mutex{workplace_.client, line};
+  use_once(mutex, "single", line);
+}
+
+void User::use_once(InterProcessSemaphoreMutex& mutex, const std::string& kind, const std::string& line) {
+  const std::int64_t operation = ++workplace_.operations;
   if (below(2) == 0) {
-    auto lease = acquire<Lease>(operation, "single", line, [&](auto... limit_and_handler) {
+    auto lease = acquire<Lease>(operation, kind, line, [&](auto... limit_and_handler) {
       mutex.async_acquire(std::move(limit_and_handler)...);
     });
     if (lease) use(std::move(*lease), line, Share::alone, operation);
     return;
   }
-  if (!acquire_blocking(operation, "single", line, [&](auto... limit) { return mutex.acquire(limit...); })) return;
+  if (!acquire_blocking(operation, kind, line, [&](auto... limit) { return mutex.acquire(limit...); })) return;
   const Held held{.lock = line,
                   .share = Share::alone,
                   .token = mutex.fencing_token(),
@@ -198,131 +208,12 @@ void User::lead() {
   if (leadership) use(std::move(*leadership).into_lease(), line, Share::alone, operation);
 }
 
-/// Mostly a lock that few other processes want, and several times: a client keeps only what it has used alone.
-void User::use_kept() {
-  const bool is_silent = below(2) == 0;
-  const std::string kind = is_silent ? "silent" : "confirmed";
-  const std::uint64_t own = static_cast<std::uint64_t>(workplace_.process) % lines;
-  const std::string line = locks + kind + std::to_string(below(4) == 0 ? below(lines) : own);
-  InterProcessMutex mutex{workplace_.client,
-                          line,
-                          {.naming = has_kazoos_names(line) ? LockNaming::kazoo : LockNaming::curator,
-                           .keep = kept_for,
-                           .keeping = is_silent ? Keeping::silent : Keeping::confirmed}};
-  for (std::uint64_t left = 1 + below(6); left > 0 && !workplace_.closing_time; --left) use_once(mutex, kind, line);
-}
-
-void User::use_once(InterProcessMutex& mutex, const std::string& kind, const std::string& line) {
-  const std::int64_t operation = ++workplace_.operations;
-  if (below(2) == 0) {
-    auto lease = acquire<Lease>(operation, kind, line, [&](auto... limit_and_handler) {
-      mutex.async_acquire(std::move(limit_and_handler)...);
-    });
-    if (lease) use(std::move(*lease), line, Share::alone, operation);
-    return;
-  }
-  if (!acquire_blocking(operation, kind, line, [&](auto... limit) { return mutex.acquire(limit...); })) return;
-  const Held held = held_by(mutex, line, Share::alone, operation);
-  note_granted(held);
-  visit({held});
-  release_blocking(held, [&] { mutex.release(); });
-  note(Event::finished, operation);
-}
-
-// ---- steps of a turn
-
-template <class Result, class Start>
-std::optional<Result> User::acquire(std::int64_t operation, const std::string& kind, const std::string& lock,
-                                    Start start) {
-  const auto limit = some_limit();
-  const auto executor = workplace_.client.get_executor();
-  const bool may_cancel = below(8) == 0;
-  asio::cancellation_signal cancel;
-  Pending<Result> pending;
-  note_invoked(operation, kind, lock, limit);
-  asio::dispatch(executor, [&] {
-    auto handler = asio::bind_cancellation_slot(cancel.slot(), pending.handler());
-    limit == unlimited ? start(std::move(handler)) : start(limit, std::move(handler));
-  });
-  if (may_cancel && !pending.ready(std::chrono::milliseconds{below(30)})) {
-    Pending<> cancelled;
-    asio::post(executor, [&, handler = cancelled.handler()]() mutable {
-      cancel.emit(asio::cancellation_type::terminal);
-      handler({});
-    });
-    cancelled.get(for_ever);
-  }
-  auto [error, result] = pending.get(for_ever);
-  if (error) {
-    note(Event::refused, operation, reason_of(error));
-    note(Event::finished, operation);
-    return std::nullopt;
-  }
-  return std::move(result);
-}
-
-template <class Block>
-bool User::acquire_blocking(std::int64_t operation, const std::string& kind, const std::string& lock, Block block) {
-  const auto limit = some_limit();
-  note_invoked(operation, kind, lock, limit);
-  error_code error = make_error_code(Error::timed_out);
-  try {
-    if (limit == unlimited) {
-      block();
-      return true;
-    }
-    if (block(limit)) return true;
-  } catch (const boost::system::system_error& thrown) {
-    error = thrown.code();
-  }
-  note(Event::refused, operation, reason_of(error));
-  note(Event::finished, operation);
-  return false;
-}
-
-template <class Holder>
-User::Held User::held_by(Holder& holder, std::string lock, Share share, std::int64_t operation) {
-  Held held{.lock = std::move(lock),
-            .share = share,
-            .token = holder.fencing_token(),
-            .operation = operation,
-            .is_lost = [&] { return holder.valid_until() <= Clock::now(); },
-            .valid_until = [&] { return holder.valid_until(); },
-            .mark = {},
-            .wait_lost = [&](auto told) { holder.async_wait_lost(std::move(told)); }};
-  held.mark = [this, &holder] {
-    Pending<TransactionResults> done;
-    workplace_.client.async_commit(holder.guard().set_data(marks, ""), done.handler());
-    while (!done.ready(5ms))
-      if (holder.valid_until() <= Clock::now()) return make_error_code(LockError::lock_lost);
-    return std::get<0>(done.get());
-  };
-  return held;
-}
-
 void User::use(Lease lease, const std::string& line, Share share, std::int64_t operation) {
   const Held held = held_by(lease, line, share, operation);
   note_granted(held);
   visit({held});
   release(std::move(lease), held);
   note(Event::finished, operation);
-}
-
-template <class Release>
-void User::release_blocking(const Held& held, Release release) {
-  note_releasing(held);
-  error_code error;
-  try {
-    release();
-  } catch (const boost::system::system_error& thrown) {
-    error = thrown.code();
-  }
-  workplace_.log.write({.event = Event::released,
-                        .process = workplace_.process,
-                        .operation = held.operation,
-                        .lock = held.lock,
-                        .token = held.token,
-                        .reason = reason_of(error)});
 }
 
 }  // namespace zklock::chaos

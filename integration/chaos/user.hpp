@@ -11,6 +11,7 @@
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 #include <zklock/recipes/locks/inter_process_semaphore.hpp>
 #include <zklock/recipes/locks/inter_process_semaphore_mutex.hpp>
+#include <zklock/recipes/locks/lock_registry.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -66,6 +67,8 @@ class User {
   std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
   std::chrono::milliseconds some_limit();
   std::string some_line(const std::string& kind);
+  std::string kept_line(const std::string& kind);
+  void open_registry();
 
   void use_mutex();
   void nest();
@@ -77,7 +80,11 @@ class User {
   void use_several();
   void lead();
   void use_kept();
-  void use_once(InterProcessMutex& mutex, const std::string& kind, const std::string& line);
+  void use_kept_read_write();
+  void use_kept_semaphore_mutex();
+  void use_once(InterProcessMutex& mutex, const std::string& kind, const std::string& line, Share share = Share::alone);
+  void use_once(InterProcessSemaphoreMutex& mutex, const std::string& kind, const std::string& line);
+  void use_by_name(const std::string& kind, const std::string& line, Isolation isolation);
 
   /// Waits in the queue, for ever or with a limit, and sometimes cancels. Notes how it begins and how it ends. `start`
   /// takes a handler, or a limit and a handler.
@@ -108,6 +115,7 @@ class User {
   std::mt19937_64 random_;
   Access access_;
   std::int64_t last_trust_ = 0;
+  std::optional<LockRegistry> registry_{};  // while it runs
 };
 
 }  // namespace zklock::chaos

@@ -1,4 +1,4 @@
-// Curator's mutexes, for the fault campaign. Does what each line of its input says, and answers with one line.
+// Curator's locks, for the fault campaign. Does what each line of its input says, and answers with one line.
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -8,6 +8,9 @@ import org.apache.curator.RetryLoop;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.retry.RetryUntilElapsed;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.data.Stat;
@@ -17,18 +20,68 @@ public class ForeignPeer {
   private final int timeout;
   private final String data;
   private CuratorFramework client;
-  private Mutex mutex;
+  private Lock lock;
   private String node;
 
-  /// Its nodes have the data of the campaign's processes.
-  private static class Mutex extends InterProcessMutex {
-    private final byte[] data;
-    Mutex(CuratorFramework client, String path, String data) {
-      super(client, path);
-      this.data = data.getBytes();
+  /// What is asked of each of Curator's locks.
+  private interface Lock {
+    boolean acquire(long milliseconds) throws Exception;
+    String node() throws Exception;
+    void release() throws Exception;
+  }
+
+  private static class Mutex extends InterProcessMutex implements Lock {
+    Mutex(CuratorFramework client, String path) { super(client, path); }
+    public boolean acquire(long milliseconds) throws Exception { return acquire(milliseconds, TimeUnit.MILLISECONDS); }
+    public String node() { return getLockPath(); }
+  }
+
+  /// One half of a lock for readers and writers, which keeps its node to itself.
+  private class Half implements Lock {
+    private final InterProcessMutex half;
+    private final String path;
+    Half(String path, boolean writes) {
+      this.path = path;
+      InterProcessReadWriteLock both = new InterProcessReadWriteLock(client, path);
+      half = writes ? both.writeLock() : both.readLock();
     }
-    protected byte[] getLockNodeBytes() { return data; }
-    String node() { return getLockPath(); }
+    public boolean acquire(long milliseconds) throws Exception {
+      return half.acquire(milliseconds, TimeUnit.MILLISECONDS);
+    }
+    /// The session has no other one: it wants one lock at a time.
+    public String node() throws Exception {
+      List<String> own = ephemerals();
+      if (own.size() != 1 || !own.get(0).startsWith(path + "/")) throw new IllegalStateException("which node?");
+      return own.get(0);
+    }
+    public void release() throws Exception { half.release(); }
+  }
+
+  /// What its InterProcessSemaphoreMutex consists of; that one does not tell its node.
+  private static class Single implements Lock {
+    private final InterProcessSemaphoreV2 semaphore;
+    private final String path;
+    private Lease lease;
+    Single(CuratorFramework client, String path) {
+      this.path = path;
+      semaphore = new InterProcessSemaphoreV2(client, path, 1);
+    }
+    public boolean acquire(long milliseconds) throws Exception {
+      lease = semaphore.acquire(milliseconds, TimeUnit.MILLISECONDS);
+      return lease != null;
+    }
+    public String node() { return path + "/leases/" + lease.getNodeName(); }
+    public void release() { semaphore.returnLease(lease); }
+  }
+
+  private Lock lockOf(String kind, String path) {
+    switch (kind) {
+      case "curator": return new Mutex(client, path);
+      case "read": return new Half(path, false);
+      case "write": return new Half(path, true);
+      case "single": return new Single(client, path);
+      default: throw new IllegalArgumentException(kind);
+    }
   }
 
   private ForeignPeer(String[] arguments) {
@@ -39,7 +92,13 @@ public class ForeignPeer {
   }
 
   private void connect() {
-    client = CuratorFrameworkFactory.newClient(servers, timeout, timeout / 2, new RetryUntilElapsed(15_000, 50));
+    client = CuratorFrameworkFactory.builder()
+                 .connectString(servers)
+                 .sessionTimeoutMs(timeout)
+                 .connectionTimeoutMs(timeout / 2)
+                 .retryPolicy(new RetryUntilElapsed(15_000, 50))
+                 .defaultData(data.getBytes())
+                 .build();
     client.start();
   }
 
@@ -61,25 +120,26 @@ public class ForeignPeer {
     Runtime.getRuntime().halt(0);
   }
 
-  /// "acquire NAMES PATH MS", of which NAMES is always "curator"; "mark"; "release"; "renew": a new session; "close".
+  /// "acquire KIND PATH MS", of which KIND is "curator" (a mutex), "read", "write" or "single"; "mark"; "release";
+  /// "renew": a new session; "close".
   private String obey(String[] words) throws Exception {
     switch (words[0]) {
-      case "acquire": return acquire(words[2], Long.parseLong(words[3]));
+      case "acquire": return acquire(words[1], words[2], Long.parseLong(words[3]));
       case "mark": return mark();
-      case "release": mutex.release(); leaveNothing(); return "yes";
+      case "release": lock.release(); leaveNothing(); return "yes";
       case "renew": client.close(); connect(); return "yes";
       case "close": client.close(); return "yes";
       default: throw new IllegalArgumentException(words[0]);
     }
   }
 
-  private String acquire(String path, long milliseconds) throws Exception {
-    mutex = new Mutex(client, path, data);
-    if (!mutex.acquire(milliseconds, TimeUnit.MILLISECONDS)) {
+  private String acquire(String kind, String path, long milliseconds) throws Exception {
+    lock = lockOf(kind, path);
+    if (!lock.acquire(milliseconds)) {
       leaveNothing();
       return "timed_out";
     }
-    node = mutex.node();
+    node = lock.node();
     Stat stat = client.checkExists().forPath(node);
     return stat == null ? "failed lost" : "granted " + stat.getCzxid();
   }
@@ -97,8 +157,11 @@ public class ForeignPeer {
 
   /// Of a node whose reply was lost, Curator may make another one, and forget the first.
   private void leaveNothing() throws Exception {
-    List<String> left = RetryLoop.callWithRetry(client.getZookeeperClient(),
-                                                () -> client.getZookeeperClient().getZooKeeper().getEphemerals());
-    if (!left.isEmpty()) throw new IllegalStateException("a node is left");
+    if (!ephemerals().isEmpty()) throw new IllegalStateException("a node is left");
+  }
+
+  private List<String> ephemerals() throws Exception {
+    return RetryLoop.callWithRetry(client.getZookeeperClient(),
+                                   () -> client.getZookeeperClient().getZooKeeper().getEphemerals());
   }
 }
