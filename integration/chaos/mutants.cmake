@@ -136,7 +136,7 @@ zklock_mutant(early_drain recipes/src/locks/lease/kept_reader_node.cpp
   "if (count_.ask()) remove(nullptr);" "if (count_.ask() || count_.holders() > 0) remove(nullptr);")
 # Kept readers: a client goes on to let its readers in though a writer waits.
 zklock_mutant(blind_reader recipes/src/locks/lease/kept_reader_node.cpp
-  "if (!has_no_writer(children, lock_->naming())) return ask();" "static_cast<void>(&has_no_writer);")
+  "if (!has_no_writer(children, lock()->naming())) return ask();" "static_cast<void>(&has_no_writer);")
 # Kept semaphore mutexes: the permit goes when another client asks for it, not when its holder gives it back.
 zklock_mutant(early_permit recipes/src/locks/lease/kept_lock_node.cpp
   "if (kept_lock_.ask(*this, cause)) remove(nullptr);"
