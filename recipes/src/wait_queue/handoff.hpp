@@ -1,16 +1,15 @@
 // The handoff of a lock to local waiters, that is, waiters of the same client and session: the delete of the leaving
 // waiter's node. (A kept lock is handed on without its node: kept_lock.cpp.) Step by step:
 //
-//   HeldLock::remove               a release deletes the node                               held_lock.cpp
-//   NodePlace::depart              takes the local waiters behind it, and dequeues it       node_place.cpp
+//   NodePlace::remove, depart      takes the local waiters behind it, and dequeues it       node_place.cpp
 //   LocalWaiter::dequeue_and_wake  posts their wake-up                                      local_waiter.cpp
 //   hand_off                       one request, ahead of theirs: check their nodes, delete  handoff.cpp
 //   wait_turn                      decides whether the lock is theirs, without a reply      wait_in_queue.cpp
 //   HeldLock::await_handoff        their leases are out; the reply confirms or ends them    held_lock.cpp
 //   fact_of, on_reply ...          what the reply means, and what a lease then does         handoff_state.cpp
 //
-// A node that is made while the one ahead leaves is not among those: its number tells that it is first (position_behind
-// in queue_position.cpp).
+// A node that is made while the one ahead leaves is not among those. Its number may tell that it is first
+// (position_behind in queue_position.cpp); otherwise it waits for the other node to go, as any waiter, or lists again.
 #pragma once
 
 #include "local_waiter.hpp"

@@ -95,7 +95,7 @@ bool LocalQueue::Requested::is_of(const Session& other, LockKind others_kind) co
   return number > 0 && session == other.id() && is_same_queue(kind, others_kind);
 }
 
-LocalQueue::Request LocalQueue::request(const Session& session, LockKind kind) {
+LocalQueue::Request LocalQueue::begin_request(const Session& session, LockKind kind) {
   const EnqueueBy how = how_to_enqueue(session, kind);
   if (!requested_.is_of(session, kind)) requested_ = {session.id(), kind};
   ++requested_.number;
@@ -103,7 +103,7 @@ LocalQueue::Request LocalQueue::request(const Session& session, LockKind kind) {
   return {how, departures_, session.connection()};
 }
 
-void LocalQueue::answered(const Session& session, LockKind kind) {
+void LocalQueue::end_request(const Session& session, LockKind kind) {
   if (!requested_.is_of(session, kind)) return;
   --requested_.number;
   if (kind == LockKind::write) --requested_.writers;

@@ -20,7 +20,8 @@ namespace zklock {
 
 /// Where a node of the client is in its queue, by its number or by a list.
 struct LocalPosition : QueuePosition {
-  std::shared_ptr<LocalWaiter> ahead{};  ///< the predecessor, if that is the client's own
+  /// The predecessor, if that is the client's own. By the number alone only this one is known, not `predecessor`.
+  std::shared_ptr<LocalWaiter> ahead{};
 };
 
 /// How a new node gets into the queue, and its client learns the node's position.
@@ -52,15 +53,15 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
     bool is_proven = false;               ///< both are in the same directory
   };
 
-  void watch_among(std::shared_ptr<DirectoryWatches> watches) noexcept { watches_ = std::move(watches); }
-  [[nodiscard]] bool may_watch() const noexcept { return watches_ != nullptr; }
-
   // ---- a new node
 
+  /// By number, if the client's last node is likely to be right ahead and the directory is watched; by a watch, too, if
+  /// that is likely to pay for the next nodes.
   [[nodiscard]] EnqueueBy how_to_enqueue(const Session& session, LockKind kind) const;
-  /// The create of a node is about to be sent; answered(): the reply is there, and after a success enter() was called.
-  [[nodiscard]] Request request(const Session& session, LockKind kind);
-  void answered(const Session& session, LockKind kind);
+  /// The create of a node is about to be sent: how_to_enqueue(), and the moment.
+  [[nodiscard]] Request begin_request(const Session& session, LockKind kind);
+  /// The reply to the create is there, and after a success enter() was called.
+  void end_request(const Session& session, LockKind kind);
   /// Watches the directory from now on: to be called after the create, and before the list.
   void watch(const Session& session, const std::string& directory);
   /// What the server's numbers tell of a new node; to be called when the reply to its create is handled, before

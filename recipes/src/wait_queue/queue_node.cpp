@@ -106,50 +106,49 @@ void QueueNode::keep_alive(std::shared_ptr<const void> thing) { state_->kept_ali
 // ---- into the queue
 
 Awaitable<Result<Enqueued>> QueueNode::enqueue(LockNaming naming) {
-  const State& node = *state_;
-  const Session& session = node.session;
-  const std::string& directory = node.path.directory();
+  const State& state = *state_;
+  const Session& session = state.session;
+  const std::string& directory = state.path.directory();
   for (int rounds_left = max_rounds; !is_enqueued();) {
     request();
-    if (node.create.how == EnqueueBy::number) {
+    if (state.create.how == EnqueueBy::number) {
       const error_code failed = co_await answered();
-      auto position = LocalQueue::position_by_number(node.right_ahead, node.kind, node.create);
+      auto position = LocalQueue::position_by_number(state.right_ahead, state.kind, state.create);
       if (!failed && position) co_return Enqueued{std::move(*position)};
     } else {
-      if (node.create.how == EnqueueBy::watch_and_list) node.local_queue->watch(session, directory);
+      if (state.create.how == EnqueueBy::watch_and_list) state.local_queue->watch(session, directory);
       auto [failed, listed] = co_await session.async_get_children(directory, use_tuple);
-      if (is_enqueued() && !failed) co_return find_position(naming, std::move(listed.names));
+      if (is_enqueued() && !failed) co_return read_list(naming, std::move(listed.names));
     }
     if (is_enqueued()) break;
     if (const error_code error = co_await prepare_retry(naming, rounds_left)) co_return error;
   }
   auto children = co_await list_children(session, directory);
   if (!children) co_return children.error();
-  co_return find_position(naming, std::move(*children));
+  co_return read_list(naming, std::move(*children));
 }
 
-Enqueued QueueNode::find_position(LockNaming naming, Children children) const {
-  const State& node = *state_;
+Enqueued QueueNode::read_list(LockNaming naming, Children children) const {
+  const State& state = *state_;
   on_listed(children);
-  if (node.local_waiter) node.local_waiter->forget_handoff();
-  auto position =
-      node.local_queue->position_by_list(node.session, node.kind, naming, children, node_name(node.node.path));
+  if (state.local_waiter) state.local_waiter->forget_handoff();
+  auto position = state.local_queue->position_by_list(state.session, state.kind, naming, children, name());
   return {std::move(position), std::move(children)};
 }
 
 void QueueNode::request() {
   state_->phase = State::Phase::requested;
-  const auto numbers = state_->is_beside ? nullptr : state_->local_queue;
-  if (numbers) state_->create = numbers->request(state_->session, state_->kind);
+  const auto queue = state_->is_beside ? nullptr : state_->local_queue;
+  if (queue) state_->create = queue->begin_request(state_->session, state_->kind);
   state_->error = make_error_code(Error::connection_loss);  // the outcome until the reply is there
   state_->session.async_create(
       state_->path.path(), state_->data, state_->is_beside ? CreateMode::ephemeral : CreateMode::ephemeral_sequential,
-      asio::bind_executor(state_->session.get_executor(), [state = state_, numbers, number = ++state_->requests](
+      asio::bind_executor(state_->session.get_executor(), [state = state_, queue, number = ++state_->requests](
                                                               error_code error, CreateResult result) {
         // If the link broke unnoticed, the reply may come after the node was searched for and requested again.
         const bool found_already = state->phase == State::Phase::enqueued || state->phase == State::Phase::detached;
         if (number == state->requests && !found_already) state->on_created(error, std::move(result));
-        if (numbers) numbers->answered(state->session, state->kind);
+        if (queue) queue->end_request(state->session, state->kind);
       }));
 }
 

@@ -78,8 +78,9 @@ class QueueNode {
   [[nodiscard]] const std::shared_ptr<LocalWaiter>& local_waiter() const;
   /// The client's node with the number before this one's, as of the reply to the create.
   [[nodiscard]] const LocalQueue::RightAhead& right_ahead() const;
-  /// What a list of the queue tells of the node, which has joined the local queue.
-  [[nodiscard]] Enqueued find_position(LockNaming naming, Children children) const;
+  /// What a list of the queue tells of the node, which has joined the local queue: what a handoff has told before counts
+  /// no more. Like on_listed() besides.
+  [[nodiscard]] Enqueued read_list(LockNaming naming, Children children) const;
   /// A list of the directory: deletes second nodes of attempts that a leader has made late.
   void on_listed(const Children& children) const;
   /// The name of a second node of this attempt that a leader may make late; null: none will come.

@@ -236,7 +236,7 @@ TEST_CASE_METHOD(Fixture,
   last = enter(6);
   last->grant();
   CHECK(how(LockKind::write) == EnqueueBy::list);  // of another queue
-  const auto create = queue->request(session, LockKind::mutex);
+  const auto create = queue->begin_request(session, LockKind::mutex);
   CHECK(create.connection == session.connection());
   CHECK(how() == EnqueueBy::number);
 }

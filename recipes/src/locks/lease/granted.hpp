@@ -17,7 +17,7 @@ namespace zklock::detail {
 /// What is to say that a node that has the lock still exists.
 enum class NodeCheck {
   none_needed,
-  by_handoff,  ///< its local predecessor has left, and the reply to that one's delete tells
+  by_handoff,  ///< its local predecessor has left: the reply to that one's delete tells, or else the server is asked
   by_server,   ///< its predecessor is gone, and the server was not asked since
 };
 

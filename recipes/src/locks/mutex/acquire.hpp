@@ -1,4 +1,5 @@
-// What an acquire of one owner does: enter again, go on as a reader, or wait in the queue.
+// What an acquire of one owner does: enter again, go on as a reader, or wait in the queue. It is begun by start_acquire()
+// of inter_process_mutex.hpp, which is in acquire.cpp.
 #pragma once
 
 #include "limits.hpp"

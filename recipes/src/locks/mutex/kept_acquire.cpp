@@ -32,7 +32,7 @@ Awaitable<Result<Enqueued>> enqueue_with_watch(Session session, const LockCore& 
     if (const error_code error = co_await queue_node.prepare_retry(core.naming(), rounds_left)) co_return error;
   } else if (!failed) {
     alone.watch = std::move(watch);
-    co_return queue_node.find_position(core.naming(), std::move(listed.names));
+    co_return queue_node.read_list(core.naming(), std::move(listed.names));
   }
   co_return co_await queue_node.enqueue(core.naming());
 }
@@ -63,7 +63,7 @@ Awaitable<Result<Lease>> acquire_to_keep(const LockRequest& request, KeepSetting
     if (entry->taken.node()) {
       const auto held_lock =
           co_await grant_kept(std::move(entry->taken), request.owner, request.kind, how, request.told.number());
-      if (held_lock) co_return to_lease(request, held_lock);
+      if (held_lock) co_return kept_lease(request, held_lock);
       to_keep.front = kept.begin_front();
     }
     if (!entry->enters_again) break;

@@ -47,7 +47,7 @@ Awaitable<Result<Lease>> read_to_keep(const LockRequest& request, KeepSettings h
     const auto node = entry.node();
     const auto held_lock = co_await grant(std::move(entry), request.owner, request.told.number());
     if (held_lock) {
-      Lease lease = to_lease(request, held_lock);
+      Lease lease = kept_lease(request, held_lock);
       lose_if_gone(*node, held_lock);
       co_return std::move(lease);
     }

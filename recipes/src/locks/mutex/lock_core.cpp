@@ -7,6 +7,7 @@
 #include <zklock/recipe_kit/shared_state.hpp>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace zklock::detail {
@@ -22,6 +23,10 @@ std::shared_ptr<DirectoryWatches> directory_watches(const ClientHandle& client) 
 
 }  // namespace
 
+LockCore::LockCore(const ClientHandle& client, std::string path, LockNaming naming)
+    : LockTarget{client, std::move(path), naming},
+      local_queue_{std::make_shared<LocalQueue>(directory_watches(client))} {}
+
 std::shared_ptr<LockCore> LockCore::of(const ClientHandle& client, const std::string& path, LockNaming naming) {
   return client.shared_state().find_or_make<LockCore>(shared_state_key(client, path, naming),
                                                       [&] { return std::make_shared<LockCore>(client, path, naming); });
@@ -30,7 +35,6 @@ std::shared_ptr<LockCore> LockCore::of(const ClientHandle& client, const std::st
 Result<PathShare> LockCore::use_as(LockKind kind, const KeepSettings& how) {
   if (const auto node = kept_ ? kept()->node() : nullptr; node && (!how.is_on() || node->kind() != kind)) node->ask();
   if (kind != LockKind::read) ask_readers();
-  if (!local_queue_->may_watch()) local_queue_->watch_among(directory_watches(client()));
   if (naming() == LockNaming::kazoo) return PathShare{};
   if (!use_)
     use_ = client().shared_state().find_or_make<PathUse>(client().server_path(path()),

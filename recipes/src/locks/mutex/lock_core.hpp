@@ -37,7 +37,7 @@ namespace zklock::detail {
 /// Threads: the functions marked so, any; the others on the client's executor.
 class LockCore : public LockTarget {
  public:
-  using LockTarget::LockTarget;
+  LockCore(const ClientHandle& client, std::string path, LockNaming naming);
   ~LockCore() override { delete kept_.load(); }
   /// Finds or makes that of the client, the path and the names; `path` is valid.
   static std::shared_ptr<LockCore> of(const ClientHandle& client, const std::string& path,
@@ -54,7 +54,7 @@ class LockCore : public LockTarget {
   /// The share of the path's use that an acquire takes first, and keeps until its node's delete is sent. Gives
   /// LockError::mixed_lock_kinds while the client waits for a lock of the other kind there, or holds one. Null under
   /// Kazoo's names, under which mutexes and writers do exclude each other. If the client keeps a node there that is of
-  /// no use for the acquire, it gives that up first. The client's executor.
+  /// no use for the acquire, or readers' nodes and the acquire is no reader's, it gives them up. The client's executor.
   [[nodiscard]] Result<PathShare> use_as(LockKind kind, const KeepSettings& how);
   /// The client's own nodes in the wait queue. The client's executor.
   [[nodiscard]] const std::shared_ptr<LocalQueue>& local_queue() const noexcept { return local_queue_; }
@@ -104,7 +104,7 @@ class LockCore : public LockTarget {
   std::shared_ptr<PathUse> use_;          // null until the first acquire, and under Kazoo's names
   std::atomic<KeptLock*> kept_{nullptr};  // owned
   KeptReaders readers_;
-  std::shared_ptr<LocalQueue> local_queue_ = std::make_shared<LocalQueue>();
+  std::shared_ptr<LocalQueue> local_queue_;
   mutable std::mutex mutex_;
   std::map<Key, std::weak_ptr<HeldLock>> held_;
   int number_in_progress_ = 0;  // of acquires; with the mutex

@@ -124,7 +124,7 @@ Awaitable<Result<NodeCheck>> wait_until_first(Session session, const LockRequest
     auto children = co_await list_children(session, core.path());
     if (!children && children.error() == Error::no_node) co_return make_error_code(LockError::lock_lost);
     if (!children) co_return children.error();
-    enqueued = queue_node.find_position(core.naming(), std::move(*children));
+    enqueued = queue_node.read_list(core.naming(), std::move(*children));
     warn_if_mixed(request, session, enqueued.position);
   }
   if (enqueued.position.verdict == QueuePosition::Verdict::missing) co_return make_error_code(LockError::lock_lost);
@@ -149,7 +149,8 @@ Awaitable<error_code> look_before_try(Session session, const LockRequest& reques
   co_return goes_on ? error_code{} : make_error_code(Error::timed_out);
 }
 
-/// One attempt, on one session: if that session ends, the attempt fails with it.
+/// One attempt, on one session: if that session ends, the attempt fails with it. A node that steps back begins again at
+/// the end of the queue.
 Awaitable<Result<Lease>> attempt(Session session, const LockRequest& request) {
   if (is_likely_to_fail(request))
     if (const error_code error = co_await look_before_try(session, request)) co_return error;
@@ -211,7 +212,7 @@ Lease hold(const LockRequest& request, const Session& session, QueueNode& queue_
     kept = hold_to_keep(request, session, queue_node);
   else if (request.keeps_reading)
     kept = hold_to_keep_reading(request, session, queue_node);
-  if (kept) return to_lease(request, kept);
+  if (kept) return kept_lease(request, kept);
   Granted granted{session, queue_node.node(), check, queue_node.local_waiter(), queue_node.late_node(), token};
   granted.share = std::move(request.share);
   if (request.keeps) granted.front = std::move(request.keeps->front);
@@ -221,7 +222,7 @@ Lease hold(const LockRequest& request, const Session& session, QueueNode& queue_
   return lease;
 }
 
-Lease to_lease(const LockRequest& request, const std::shared_ptr<HeldLock>& held_lock) {
+Lease kept_lease(const LockRequest& request, const std::shared_ptr<HeldLock>& held_lock) {
   request.core->add(held_lock);
   request.told.granted(*held_lock);
   return Lease{std::make_shared<LeaseShare>(held_lock)};
