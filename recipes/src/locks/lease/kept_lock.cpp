@@ -68,14 +68,13 @@ void KeptLock::begin(const std::shared_ptr<Waiter>& waiter, const Wanted& wanted
     waiter->node = node_.lock();
     waiter->outcome = Outcome::granted;
     owner_ = wanted.owner;
-    history_.on_granted();
     state_ = step.next;
   } else if (step.action == KeptAction::wait && owner_ == wanted.owner) {
     waiter->outcome = Outcome::enters_again;
   } else if (step.action == KeptAction::wait && wanted.try_once) {
     waiter->outcome = Outcome::fails;
-  } else if (step.action == KeptAction::wait || (state_ == KeptState::free && fronts_ > 0 && history_.is_alone() &&
-                                                 !wanted.try_once && wanted.is_connected)) {
+  } else if (step.action == KeptAction::wait ||
+             (state_ == KeptState::free && fronts_ > 0 && is_alone() && !wanted.try_once && wanted.is_connected)) {
     waiters_.push_back(waiter);
   } else {
     waiter->outcome = Outcome::enqueues;
@@ -139,7 +138,7 @@ void KeptLock::Front::fail() {
   if (lock_) lock_->on_stranger();
 }
 
-bool KeptLock::Front::become(const std::shared_ptr<KeptLockNode>& node, Owner owner, KeepChance chance) {
+bool KeptLock::Front::become(const std::shared_ptr<KeptLockNode>& node, Owner owner) {
   KeptLock& lock = *lock_;
   const std::lock_guard guard{lock.mutex_};
   if (lock.state_ != KeptState::free) return false;
@@ -147,7 +146,6 @@ bool KeptLock::Front::become(const std::shared_ptr<KeptLockNode>& node, Owner ow
   lock.node_ = node;
   lock.owner_ = owner;
   lock.handoffs_ = 0;
-  lock.history_.on_kept(chance);
   --lock.fronts_;
   lock_ = nullptr;
   return true;
@@ -173,18 +171,11 @@ void KeptLock::on_front_left() noexcept {
   wake(std::move(next));
 }
 
-bool KeptLock::on_numbered(std::int32_t sequence) {
-  const bool is_adjacent = sequence == last_number_ + 1;
-  last_number_ = sequence;
-  on_enqueued(is_adjacent);
-  return is_adjacent;
-}
-
 void KeptLock::on_stranger() {
+  adjacent_ = 0;
   Waiters waiters;
   {
     const std::lock_guard guard{mutex_};
-    history_.on_stranger();
     if (state_ == KeptState::free) waiters = flushed();
   }
   wake(std::move(waiters));
@@ -203,7 +194,6 @@ KeptLock::Taken KeptLock::take(Owner owner) {
   if (!node) return {};
   state_ = next_step(state_, KeptEvent::wanted, false).next;
   owner_ = owner;
-  history_.on_granted();
   return Taken{std::move(node)};
 }
 
@@ -228,11 +218,10 @@ bool KeptLock::release(const KeptLockNode& node, bool may_keep) {
       owner_ = woken.front()->owner;
       woken.front()->node = current;
       woken.front()->outcome = Waiter::Outcome::granted;
-      history_.on_granted();
     }
     is_over = step.action == KeptAction::remove;
     if (is_over) {
-      end_keeping();
+      node_.reset();
       woken = flushed();
     }
   }
@@ -251,15 +240,10 @@ bool KeptLock::ask(const KeptLockNode& node, Cause cause) {
     if (cause != Cause::another_client) handoffs_ = no_more_handoffs;
     if (step.action == KeptAction::flush) woken = flushed(may_stay());
     is_over = step.action == KeptAction::remove;
-    if (is_over) end_keeping();
+    if (is_over) node_.reset();
   }
   wake(std::move(woken));
   return is_over;
-}
-
-void KeptLock::end_keeping() {
-  node_.reset();
-  history_.on_given_up();
 }
 
 /// Those that waited may have counted on this one: they make nodes now if they cannot be let in any more.

@@ -1,7 +1,6 @@
 // A lock that its client keeps: who of the client's own acquires has it, and who waits for it without a node.
 #pragma once
 
-#include "keep_history.hpp"
 #include "kept_state.hpp"
 
 #include <zklock/recipe_kit/async_event.hpp>
@@ -71,7 +70,7 @@ class KeptLock {
     /// The acquire has failed, by no fault of other clients: those that wait for it learn that for themselves.
     void fail();
     /// Its node may be kept from now on. False: there is another such node.
-    [[nodiscard]] bool become(const std::shared_ptr<KeptLockNode>& node, Owner owner, KeepChance chance);
+    [[nodiscard]] bool become(const std::shared_ptr<KeptLockNode>& node, Owner owner);
 
    private:
     void leave() noexcept;
@@ -142,20 +141,17 @@ class KeptLock {
   /// An acquire that was let in goes to the queue after all.
   [[nodiscard]] Front begin_front();
 
-  // ---- whether to keep: KeepHistory; the client's executor
+  // ---- whether to keep: only a client that is alone with the lock does
 
-  /// An acquire makes a node. If it has a chance to keep it, it lists the queue with a watch.
-  [[nodiscard]] KeepChance take_chance() {
-    const std::lock_guard guard{mutex_};
-    return history_.take_chance();
+  /// An acquire has made a node: with the number after that of the client's last one, or with another.
+  void on_enqueued(bool is_adjacent) noexcept { adjacent_ = is_adjacent ? adjacent_ + 1 : 0; }
+  /// The same by the numbers alone, where the client's nodes do not know each other.
+  void on_numbered(std::int32_t sequence) noexcept {
+    on_enqueued(sequence == last_number_ + 1);
+    last_number_ = sequence;
   }
-  /// It has made the node: with the number after that of the client's last one, or with another.
-  void on_enqueued(bool is_adjacent) {
-    const std::lock_guard guard{mutex_};
-    history_.on_enqueued(is_adjacent);
-  }
-  /// The same by the numbers alone, where the client's nodes do not know each other. Gives which of the two it is.
-  [[nodiscard]] bool on_numbered(std::int32_t sequence);
+  /// The next acquire may find that it can keep its node.
+  [[nodiscard]] bool is_alone() const noexcept { return adjacent_ > 0; }
   /// Another client is in the queue: those that wait without nodes make them.
   void on_stranger();
 
@@ -174,14 +170,13 @@ class KeptLock {
   /// client that has asked; those behind the first ones, which make nodes now.
   [[nodiscard]] std::size_t may_stay() const;
   [[nodiscard]] Waiters flushed(std::size_t staying = 0);
-  void end_keeping();
   void wake(Waiters waiters) const;
 
   asio::any_io_executor serial_;
+  int adjacent_ = 0;               // acquires in a row; the client's executor
   std::int32_t last_number_ = -2;  // none; the client's executor
 
   mutable std::mutex mutex_;
-  KeepHistory history_;
   KeptState state_ = KeptState::free;
   std::weak_ptr<KeptLockNode> node_;  // unless the state is free
   std::optional<Owner> owner_;        // while it is held

@@ -13,7 +13,6 @@ namespace zklock {
 using detail::Handler;
 using detail::HeldLock;
 using detail::is_only_one;
-using detail::KeepChance;
 using detail::KeepSettings;
 using detail::KeptLock;
 using detail::KeptLockNode;
@@ -21,6 +20,16 @@ using detail::KeptLockNodes;
 using detail::LeaseShare;
 using detail::LockCore;
 using detail::NodePlace;
+
+namespace {
+
+/// It came without a wait, next to the client's last node, and nobody is behind it.
+bool may_keep(const LockRequest& request, const QueueNode& queue_node, const Children& children) {
+  const bool is_adjacent = queue_node.right_ahead().node && !queue_node.late_node();
+  return is_adjacent && is_only_one(children, queue_node.name(), request.kind, request.core->naming());
+}
+
+}  // namespace
 
 Awaitable<Result<Enqueued>> enqueue_with_watch(Session session, const LockCore& core, QueueNode& queue_node,
                                                KeptLockNode::Alone& alone) {
@@ -106,26 +115,22 @@ Awaitable<Result<Enqueued>> enqueue_to_keep(Session session, const LockRequest& 
   const LockCore& core = *request.core;
   KeptLock& kept = *request.keeps->front.lock();
   KeptLockNode::Alone& alone = request.keeps->alone = {};
-  const KeepChance chance = request.keeps->chance = kept.take_chance();
-  auto enqueuing = chance == KeepChance::none ? queue_node.enqueue(core.naming())
-                                              : enqueue_with_watch(session, core, queue_node, alone);
+  auto enqueuing =
+      kept.is_alone() ? enqueue_with_watch(session, core, queue_node, alone) : queue_node.enqueue(core.naming());
   auto enqueued = co_await std::move(enqueuing);
   if (!enqueued) co_return enqueued.error();
-  const bool is_adjacent = queue_node.right_ahead().node != nullptr;
-  kept.on_enqueued(is_adjacent);
-  const bool keeps = may_keep(chance, is_adjacent) && !queue_node.late_node() &&
-                     is_only_one(enqueued->children, queue_node.name(), request.kind, core.naming());
-  if (!keeps) alone = {};
+  kept.on_enqueued(queue_node.right_ahead().node != nullptr);
+  if (!may_keep(request, queue_node, enqueued->children)) alone = {};
   co_return std::move(enqueued);
 }
 
 std::shared_ptr<KeptLockNode> begin_keeping(const std::shared_ptr<LockCore>& core, Owner owner, LockKind kind,
                                             ToKeep& to_keep, NodePlace place) {
-  KeptLockNode::Alone& alone = to_keep.alone;
+  auto& [how, front, alone] = to_keep;
   if (!alone.watch.is_set() || alone.connection != place.session().connection()) return nullptr;
   if (core->keep().node() || KeptLockNodes::of(core->client())->number >= KeptLockNodes::max_number) return nullptr;
-  auto node = KeptLockNode::make(core, core->keep(), kind, to_keep.how.keep, std::move(place), std::move(alone));
-  return to_keep.front.become(node, owner, to_keep.chance) ? node : nullptr;
+  auto node = KeptLockNode::make(core, core->keep(), kind, how.keep, std::move(place), std::move(alone));
+  return front.become(node, owner) ? node : nullptr;
 }
 
 std::shared_ptr<HeldLock> hold_to_keep(const LockRequest& request, const Session& session, QueueNode& queue_node) {

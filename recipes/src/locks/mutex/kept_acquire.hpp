@@ -18,7 +18,6 @@ struct ToKeep {
   detail::KeepSettings how;
   detail::KeptLock::Front front{};
   detail::KeptLockNode::Alone alone{};  ///< if its watch is set, the node may be kept
-  detail::KeepChance chance{};          ///< of the last node that it has requested
 };
 
 /// Gives the owner the lock: by the kept node, or through the queue. It waits without a node while the client's other
@@ -47,8 +46,8 @@ struct ToKeep {
 
 // ---- in the queue; the request's `keeps` is not null
 
-/// QueueNode::enqueue(); where there is a chance to keep the node, by a list with a watch on the directory's children:
-/// it may be kept if it is the only one. (If a reply is lost, it is not.)
+/// QueueNode::enqueue(); if the client was alone with the lock, by a list with a watch on the directory's children: the
+/// node may be kept if it is the only one. (If a reply is lost, it is not.)
 [[nodiscard]] Awaitable<Result<Enqueued>> enqueue_to_keep(Session session, const LockRequest& request,
                                                           QueueNode& queue_node);
 

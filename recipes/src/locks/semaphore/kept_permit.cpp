@@ -7,7 +7,6 @@
 namespace zklock {
 
 using detail::HeldLock;
-using detail::KeepChance;
 using detail::KeptLock;
 using detail::SemaphoreCore;
 
@@ -27,8 +26,7 @@ Awaitable<Result<std::shared_ptr<HeldLock>>> enter_kept_permit(const SemaphoreCo
 
 Awaitable<Result<Children>> list_to_keep(Session session, const std::string& directory, ToKeep* to_keep) {
   if (to_keep) to_keep->alone = {};
-  if (to_keep) to_keep->chance = to_keep->front.lock()->take_chance();
-  if (!to_keep || to_keep->chance == KeepChance::none) {
+  if (!to_keep || !to_keep->front.lock()->is_alone()) {
     auto [error, listed] = co_await session.async_get_children(directory, use_tuple);
     if (error) co_return error;
     co_return std::move(listed.names);
@@ -41,10 +39,11 @@ Awaitable<Result<Children>> list_to_keep(Session session, const std::string& dir
 }
 
 void note_listed(ToKeep& to_keep, const QueueNode& queue_node, const Children& children) {
-  const bool is_adjacent = to_keep.front.lock()->on_numbered(queue_node.sequence().value_or(0));
-  const bool keeps = may_keep(to_keep.chance, is_adjacent) && !queue_node.late_node() &&
-                     detail::is_only_one(children, queue_node.name(), LockKind::permit, LockNaming::curator);
-  if (!keeps) to_keep.alone = {};
+  KeptLock& kept = *to_keep.front.lock();
+  kept.on_numbered(queue_node.sequence().value_or(0));
+  const bool may_keep = kept.is_alone() && !queue_node.late_node() &&
+                        detail::is_only_one(children, queue_node.name(), LockKind::permit, LockNaming::curator);
+  if (!may_keep) to_keep.alone = {};
 }
 
 }  // namespace zklock

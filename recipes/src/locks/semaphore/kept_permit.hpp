@@ -19,7 +19,7 @@ namespace zklock {
 [[nodiscard]] Awaitable<Result<std::shared_ptr<detail::HeldLock>>> enter_kept_permit(
     const detail::SemaphoreCore& semaphore, bool try_once, std::uint64_t attempt, ToKeep& to_keep);
 
-/// Lists the leases. If there is a chance to keep the permit, a watch on the directory's children is noted in `to_keep`,
+/// Lists the leases. If the client may find itself alone, a watch on the directory's children is noted in `to_keep`,
 /// which must outlive the call, unless it is null. A create that was sent before is in the list.
 [[nodiscard]] Awaitable<Result<Children>> list_to_keep(Session session, const std::string& directory, ToKeep* to_keep);
 
