@@ -6,6 +6,7 @@
 //   hand_off                       one request, ahead of theirs: check their nodes, delete  handoff.cpp
 //   wait_turn                      decides whether the lock is theirs, without a reply      wait_in_queue.cpp
 //   HeldLock::await_handoff        their leases are out; the reply confirms or ends them    held_lock.cpp
+//   LocalWaiter::learn             brings what the reply tells and a lease together         local_waiter.cpp
 //   fact_of, on_reply ...          what the reply means, and what a lease then does         handoff_state.cpp
 //
 // A node that is made while the one ahead leaves is not among those. Its number may tell that it is first

@@ -49,14 +49,14 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
   };
   /// The client's node with the number before that of its new node.
   struct RightAhead {
-    std::shared_ptr<LocalWaiter> node{};  ///< null: that number is not the client's
+    std::shared_ptr<LocalWaiter> node{};  ///< null: the client's last node in this queue has another number
     bool is_proven = false;               ///< both are in the same directory
   };
 
   // ---- a new node
 
-  /// By number, if the client's last node is likely to be right ahead and the directory is watched; by a watch, too, if
-  /// that is likely to pay for the next nodes.
+  /// By number, if the client's last node is likely to be right ahead and the directory is watched; otherwise by a list,
+  /// with a watch on the directory if that is likely to pay for the next nodes.
   [[nodiscard]] EnqueueBy how_to_enqueue(const Session& session, LockKind kind) const;
   /// The create of a node is about to be sent: how_to_enqueue(), and the moment.
   [[nodiscard]] Request begin_request(const Session& session, LockKind kind);
@@ -111,7 +111,8 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
   /// Whether a try that a list shows behind that node makes a node all the same: once for each node that is ahead at
   /// two tries. A client may keep it, and gives it up only if it is asked by a node.
   [[nodiscard]] bool is_to_be_asked(std::string_view ahead);
-  void granted() noexcept { has_try_failed_ = false; }
+  /// An acquire has got the lock.
+  void acquire_succeeded() noexcept { has_try_failed_ = false; }
 
   /// The attempts whose nodes a leader may have made twice.
   [[nodiscard]] LateNodes& late_nodes() noexcept { return late_nodes_; }

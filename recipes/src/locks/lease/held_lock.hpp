@@ -39,8 +39,8 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
  public:
   using Entered = ReentryCount::Entered;
 
-  /// Makes what an attempt was granted its owner's; `lock` is told, and told once more when the owner has released all
-  /// of its acquires. The held lock keeps session validity ahead, and is notified when that fails.
+  /// The owner holds what its attempt was granted. Adds it to `lock`, which is told when the owner has released all of
+  /// its acquires. The held lock keeps session validity ahead, and is notified when that fails.
   [[nodiscard]] static std::shared_ptr<HeldLock> make(const std::shared_ptr<LockTarget>& lock, Owner owner,
                                                       LockKind kind, Granted granted, LockAttempt& told);
   /// The same by a kept node, which outlives the held lock: it may be given to another owner later. Any thread.

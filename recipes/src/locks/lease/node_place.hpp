@@ -26,7 +26,7 @@ class NodePlace {
 
   /// Keeps the share of the path's use until the delete is sent.
   void keep(PathShare share) noexcept { share_ = std::move(share); }
-  /// Sets the local waiter that belongs to the node.
+  /// Sets the local waiter that belongs to the node, and is granted now.
   void set_local_waiter(std::shared_ptr<LocalWaiter> local_waiter, std::weak_ptr<NodeHolder> holder);
   /// A leader may make a second node of the attempt late: it is looked for when this one is deleted. Null: none.
   void expect_late_node(std::shared_ptr<const ProtectedPath> late_node) noexcept { late_node_ = std::move(late_node); }

@@ -185,7 +185,7 @@ Awaitable<Result<Lease>> attempt(Session session, const LockRequest& request) {
     if (const error_code dead = co_await prove_alive(session)) co_return dead;
     if (const auto& own = queue_node.local_waiter(); own && own->is_deleted())
       co_return make_error_code(LockError::lock_lost);
-    core.local_queue()->granted();
+    core.local_queue()->acquire_succeeded();
     co_return hold(request, session, queue_node, check);
   }
 }

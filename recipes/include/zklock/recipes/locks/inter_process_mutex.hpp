@@ -25,6 +25,7 @@ class LockSet;
 class ThreadLeases;
 const ClientHandle& home_of(const ThreadLeases& lock);
 
+/// In src/locks/mutex/acquire.cpp.
 void start_acquire(std::shared_ptr<ThreadLeases> lock, LockKind kind, Owner owner, WaitPolicy wait, LockSettings how,
                    Handler<Lease> handler);
 /// Lists the wait queue of the kind `queue`: the nodes of one kind, or all.
