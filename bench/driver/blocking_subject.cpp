@@ -74,7 +74,8 @@ class Blocking : public Subject {
   }
   static void loop_fast(BlockingLock& lock, const Window& window, Tally& tally) {
     while (!window.stopping()) {
-      if (lock.acquire(window)) lock.release();
+      if (!lock.acquire(window)) return;
+      lock.release();
       tally.add_many(1);  // not many at a time: waiters that take turns would all end theirs at the same moment
     }
   }

@@ -8,7 +8,7 @@
 
 namespace zklock {
 
-// ---- its place in the queue
+// ---- its position in the queue
 
 void LocalWaiter::dequeue_and_wake(const asio::any_io_executor& executor) {
   const auto all = all_.lock();

@@ -49,7 +49,7 @@ class LocalWaiter {
   /// It has, or had, the lock, and no other client has deleted its node.
   [[nodiscard]] bool was_granted() const noexcept { return presence_ == Presence::granted; }
 
-  // ---- its place in the queue
+  // ---- its position in the queue
 
   void grant(std::weak_ptr<NodeHolder> holder = {}) noexcept {
     if (presence_ == Presence::waiting) presence_ = Presence::granted;

@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace zklock {
 
@@ -25,10 +26,8 @@ struct SocketReadiness::Shared {
 SocketReadiness::SocketReadiness(asio::any_io_executor executor, std::function<void(int)> ready)
     : shared_{std::make_shared<Shared>(std::move(executor), std::move(ready))} {}
 
-/// Asio's reactor goes on polling a descriptor for what it has been waited for once. A socket can nearly always be
-/// written, so that each later wait to read would first wake the thread for nothing.
 void SocketReadiness::arm(int socket, int interest, bool unchanged) {
-  if (polls_writable_ && !(interest & writable)) disarm();
+  if (polls_writable_ && !(interest & writable)) poll_anew();
   if (!unchanged || socket != socket_) {
     struct stat identity {};
     ::fstat(socket, &identity);
@@ -45,6 +44,20 @@ void SocketReadiness::arm(int socket, int interest, bool unchanged) {
   }
   if (interest & readable) wait(readable);
   if (interest & writable) wait(writable);
+}
+
+/// Asio's reactor goes on polling a descriptor for what it has been waited for once. A socket can nearly always be
+/// written, so that each later wait to read would first wake the thread for nothing.
+void SocketReadiness::poll_anew() {
+  polls_writable_ = false;
+  ++shared_->generation;
+  shared_->waiting = 0;
+  const int same = shared_->descriptor.release();
+  boost::system::error_code out_of_memory;
+  shared_->descriptor.assign(same, out_of_memory);
+  if (!out_of_memory) return;
+  ::close(same);
+  socket_ = -1;  // arm() makes another duplicate
 }
 
 void SocketReadiness::wait(int bit) {

@@ -21,7 +21,7 @@ enum Readiness : int { writable = 1, readable = 2 };
 
 /// Waits for a duplicate of the library's socket, never for the socket itself. The library may close the socket inside
 /// any call, and its number may belong to another file a moment later. The duplicate is replaced when the number refers
-/// to another socket, and when it need not be written any more.
+/// to another socket.
 ///
 /// Threads: the executor's.
 class SocketReadiness {
@@ -58,6 +58,7 @@ class SocketReadiness {
 
  private:
   void wait(int bit);
+  void poll_anew();
   void peek(unsigned char* bytes, std::size_t size) const;
   void set_cork(int on);
 

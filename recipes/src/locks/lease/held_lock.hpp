@@ -93,8 +93,6 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   [[nodiscard]] std::shared_ptr<AsyncEvent> open_event();
 
  private:
-  friend class KeptLockNode;
-  friend class KeptReaderNode;
   void on_lapse() override;
   void on_link(SessionState state) override;
   void on_node_deleted() override { lose(); }

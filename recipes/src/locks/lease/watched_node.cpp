@@ -4,6 +4,8 @@
 
 #include <zklock/recipes/locks/revocation.hpp>
 
+#include <boost/asio/post.hpp>
+
 namespace zklock::detail {
 
 WatchedNode::WatchedNode(std::shared_ptr<LockTarget> lock, Clock::duration keep, NodePlace place, ListWatch first)
@@ -125,6 +127,10 @@ void WatchedNode::on_data(error_code error, const DataResult& node) {
   if (is_revoked)
     for (const auto& each : holders()) each->on_data(node);
   if (error || is_revoked) ask();
+}
+
+void lose_if_gone(const WatchedNode& node, const std::shared_ptr<HeldLock>& held_lock) {
+  if (node.is_gone()) asio::post(node.session().get_executor(), [held_lock] { held_lock->lose(); });
 }
 
 }  // namespace zklock::detail

@@ -65,7 +65,7 @@ class WatchedNode : public std::enable_shared_from_this<WatchedNode>,
   /// On the connection on which the watch was set, with a third of the session timeout to come: it may be granted
   /// without a request.
   [[nodiscard]] bool is_fresh() const noexcept;
-  /// A holder may have come too late to hear of it.
+  /// It was found to be gone.
   [[nodiscard]] bool is_gone() const noexcept { return is_gone_; }
   /// Deletes the node. `removed` is told as by HeldLock::remove().
   void remove(std::function<void(error_code)> removed) override;
@@ -128,5 +128,9 @@ class WatchedNode : public std::enable_shared_from_this<WatchedNode>,
   std::atomic<bool> is_gone_{false};
   std::atomic<bool> was_used_{true};  // since the queue was looked at
 };
+
+/// To be called once the held lock is known as a holder of the node: it may have come too late to hear that the node is
+/// gone. Any thread.
+void lose_if_gone(const WatchedNode& node, const std::shared_ptr<HeldLock>& held_lock);
 
 }  // namespace zklock::detail

@@ -72,7 +72,7 @@ Awaitable<Result<Lease>> acquire_to_keep(const LockRequest& request, KeepSetting
     if (entry->taken.node()) {
       const auto held_lock =
           co_await grant_kept(std::move(entry->taken), request.owner, request.kind, how, request.told.number());
-      if (held_lock) co_return kept_lease(request, held_lock);
+      if (held_lock) co_return kept_lease(*core, request.told, held_lock);
       to_keep.front = kept.begin_front();
     }
     if (!entry->enters_again) break;
@@ -95,8 +95,10 @@ std::shared_ptr<LeaseShare> acquire_at_once(const std::shared_ptr<LockCore>& cor
   KeptLock::Taken taken = kept->take(owner);
   if (!taken.node() || taken.node()->kind() != kind || !taken.node()->is_fresh()) return nullptr;
   if (core->held_by(owner, kind) || (kind == LockKind::write && core->held_by(owner, LockKind::read))) return nullptr;
+  const auto node = taken.node();
   auto held_lock = HeldLock::make_on(taken.use(), owner, how.keeping, 0);
   core->add(held_lock);
+  lose_if_gone(*node, held_lock);
   return std::make_shared<LeaseShare>(std::move(held_lock));
 }
 

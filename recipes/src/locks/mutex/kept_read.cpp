@@ -4,8 +4,6 @@
 #include "kept_reader_node.hpp"
 #include "queue_position.hpp"
 
-#include <boost/asio/post.hpp>
-
 #include <utility>
 
 namespace zklock {
@@ -20,11 +18,6 @@ using detail::LockCore;
 using detail::NodePlace;
 
 namespace {
-
-/// The node may have been found to be gone while the reader was not known yet.
-void lose_if_gone(const KeptReaderNode& node, const std::shared_ptr<HeldLock>& held_lock) {
-  if (node.is_gone()) asio::post(node.session().get_executor(), [held_lock] { held_lock->lose(); });
-}
 
 /// Null: it cannot be granted any more, and is given back.
 Awaitable<std::shared_ptr<HeldLock>> grant(KeptReaders::Entry entry, Owner owner, std::uint64_t attempt) {
@@ -47,7 +40,7 @@ Awaitable<Result<Lease>> read_to_keep(const LockRequest& request, KeepSettings h
     const auto node = entry.node();
     const auto held_lock = co_await grant(std::move(entry), request.owner, request.told.number());
     if (held_lock) {
-      Lease lease = kept_lease(request, held_lock);
+      Lease lease = kept_lease(*request.core, request.told, held_lock);
       lose_if_gone(*node, held_lock);
       co_return std::move(lease);
     }

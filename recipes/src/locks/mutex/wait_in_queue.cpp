@@ -115,7 +115,7 @@ Awaitable<Result<NodeCheck>> wait_until_first(Session session, const LockRequest
       co_return make_error_code(Error::timed_out);
     }
     request.told.waits(session, queue_node.node().path, ahead ? ahead->path() : position.predecessor);
-    enqueued.children = {};  // there may be many waiters
+    enqueued.children = Children{};  // there may be many waiters
     const auto woken = co_await wait_turn(session, core, position, request.kind, queue_node.local_waiter());
     if (!woken) co_return woken.error();
     if (*woken == Wakeup::confirmed && !request.node.steps_back)
@@ -212,7 +212,7 @@ Lease hold(const LockRequest& request, const Session& session, QueueNode& queue_
     kept = hold_to_keep(request, session, queue_node);
   else if (request.keeps_reading)
     kept = hold_to_keep_reading(request, session, queue_node);
-  if (kept) return kept_lease(request, kept);
+  if (kept) return kept_lease(*request.core, request.told, kept);
   Granted granted{session, queue_node.node(), check, queue_node.local_waiter(), queue_node.late_node(), token};
   granted.share = std::move(request.share);
   if (request.keeps) granted.front = std::move(request.keeps->front);
@@ -222,9 +222,9 @@ Lease hold(const LockRequest& request, const Session& session, QueueNode& queue_
   return lease;
 }
 
-Lease kept_lease(const LockRequest& request, const std::shared_ptr<HeldLock>& held_lock) {
-  request.core->add(held_lock);
-  request.told.granted(*held_lock);
+Lease kept_lease(LockCore& core, detail::LockAttempt& told, const std::shared_ptr<HeldLock>& held_lock) {
+  core.add(held_lock);
+  told.granted(*held_lock);
   return Lease{std::make_shared<LeaseShare>(held_lock)};
 }
 

@@ -63,6 +63,7 @@ struct LockRequest {
 [[nodiscard]] Lease hold(const LockRequest& request, const Session& session, QueueNode& queue_node,
                          detail::NodeCheck check, std::optional<std::int64_t> token = std::nullopt);
 /// The owner has that lock, which the client keeps.
-[[nodiscard]] Lease kept_lease(const LockRequest& request, const std::shared_ptr<detail::HeldLock>& held_lock);
+[[nodiscard]] Lease kept_lease(detail::LockCore& core, detail::LockAttempt& told,
+                               const std::shared_ptr<detail::HeldLock>& held_lock);
 
 }  // namespace zklock

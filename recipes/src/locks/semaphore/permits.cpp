@@ -140,19 +140,13 @@ bool is_valid(std::int32_t quantity, const PermitCount& count) {
   return quantity >= 1 && quantity <= max_at_once && (count.is_shared() || quantity <= count.number);
 }
 
-Lease kept_lease(const SemaphoreCore& semaphore, std::shared_ptr<HeldLock> held_lock, LockAttempt& told) {
-  semaphore.leases()->add(held_lock);
-  told.granted(*held_lock);
-  return Lease{std::make_shared<LeaseShare>(std::move(held_lock))};
-}
-
 Lease hold(const SemaphoreCore& semaphore, const Session& session, const PermitNode& permit, LockAttempt& told,
            ToKeep* keeps) {
   const Owner owner = Owner::make();
   const auto& leases = semaphore.leases();
   if (keeps)
     if (auto kept = begin_keeping(leases, owner, LockKind::permit, *keeps, detail::NodePlace{session, permit.node}))
-      return kept_lease(semaphore, HeldLock::make_on(std::move(kept), owner, keeps->how.keeping, told.number()), told);
+      return kept_lease(*leases, told, HeldLock::make_on(std::move(kept), owner, keeps->how.keeping, told.number()));
   detail::Granted granted{session, permit.node};
   granted.late_node = permit.late_node;
   if (keeps) granted.front = std::move(keeps->front);
@@ -200,7 +194,7 @@ Awaitable<Result<std::vector<Lease>>> acquire_permits(std::shared_ptr<SemaphoreC
     if (!held_lock) co_return told.failed(held_lock.error());
     if (*held_lock) {
       std::vector<Lease> leases;
-      leases.push_back(kept_lease(*semaphore, std::move(*held_lock), told));
+      leases.push_back(kept_lease(*semaphore->leases(), told, *held_lock));
       co_return std::move(leases);
     }
   } else if (const auto* kept = semaphore->leases()->kept()) {
