@@ -192,9 +192,21 @@ void History::mark(const ServerTransaction& transaction, const std::string& path
 }
 
 /// A new node is behind the nodes ahead of it. It is also ahead of some existing nodes if it is a reader's node beside
-/// its own writer's. No node blocks a node that is first.
+/// its own writer's. No node blocks a node that is first. Nor does a reader whose writer's node an operator has deleted
+/// before: its number proves nothing then, and its client gives it up (docs/guarantees.md).
 void History::queue(Node& made) {
+  const auto& queue = queues_.at(made.directory);
+  const auto is_later = [&](const auto& each) {
+    return nodes_.at(each.second.token).place.sequence > made.place.sequence;
+  };
+  const auto is_its_writer = [&](const auto& each) {
+    const LockNode& place = nodes_.at(each.second.token).place;
+    return place.kind == LockKind::write && place.sequence == made.place.sequence;
+  };
+  made.is_baseless = made.place.kind == LockKind::read && std::ranges::any_of(queue, is_later) &&
+                     std::ranges::none_of(queue, is_its_writer);
   made.behind = ahead_of(made);
+  if (made.is_baseless) return;
   for (const auto& [path, live] : queues_.at(made.directory)) {
     Node& other = nodes_.at(live.token);
     const bool waits = other.place.kind != LockKind::permit && other.became_first_at < 0;
@@ -237,7 +249,8 @@ std::vector<std::int64_t> History::ahead_of(const Node& node) const {
   std::vector<std::int64_t> ahead;
   if (node.place.kind == LockKind::permit) return ahead;
   for (const auto& [path, live] : queues_.at(node.directory))
-    if (live.token != node.created && is_blocked_by(node.place, nodes_.at(live.token).place))
+    if (const Node& other = nodes_.at(live.token);
+        live.token != node.created && !other.is_baseless && is_blocked_by(node.place, other.place))
       ahead.push_back(live.token);
   return ahead;
 }

@@ -30,9 +30,10 @@ struct Node {
   std::int64_t removed = 0;
   std::int64_t removed_at = 0;
   End end = End::none;
-  std::int64_t remover = 0;            ///< a session
-  bool came_late = false;              ///< carried out after a later request of its session
-  std::int64_t became_first_at = -1;   ///< when no node blocked it any more, or a permit was free; -1: never
+  std::int64_t remover = 0;           ///< a session
+  bool came_late = false;             ///< carried out after a later request of its session
+  bool is_baseless = false;           ///< a reader's, beside a writer's node that was gone by then: it is never granted
+  std::int64_t became_first_at = -1;  ///< when no node blocked it any more, or a permit was free; -1: never
   std::vector<std::int64_t> behind{};  ///< all nodes that have blocked it, by their tokens
 };
 

@@ -76,6 +76,14 @@ TEST_CASE("I3: a first node stays first beside the reader of a writer whose node
         .mark(14, two, next, "rw0");
     CHECK(check_grants(story.tell()).empty());
   }
+  SECTION("deleted before, with a reader between the writers") {
+    const std::string reader = id + "d-__READ__0000000002";
+    const std::string last = id + "e-__WRIT__0000000003";
+    story.remove(12, theirs, next, "rw0").create(13, theirs, reader, "rw0").create(14, two, last, "rw0");
+    story.remove(15, theirs, writer, "rw0").create(16, one, id + "c-__READ__0000000000", "rw0");
+    story.remove(17, theirs, reader, "rw0").mark(18, two, last, "rw0");
+    CHECK(check_grants(story.tell()).empty());
+  }
   SECTION("deleted afterwards") {
     story.create(12, one, id + "c-__READ__0000000000", "rw0")
         .remove(13, theirs, writer, "rw0")
