@@ -167,11 +167,13 @@ std::vector<Violation> check_losses(const Evidence& evidence) {
     const Node* node = evidence.history.find(token);
     if (!node || node->end == Node::End::none || node->end == Node::End::by_owner) continue;
     const int process = hold.granted.process;
-    const bool gave_back_before = hold.released_at != 0 && hold.released_at <= node->removed_at;
+    // The release of a kept lock asks no server: it is given back within the call, though its user may be stopped then.
+    const std::int64_t given_back_at = is_kept(node->directory) ? hold.releasing_at : hold.released_at;
+    const bool gave_back_before = given_back_at != 0 && given_back_at <= node->removed_at;
     // If the reply to the delete was lost with the link, it is unknown whose delete it was.
     const bool is_unknown = node->end == Node::End::by_another && hold.left_at != 0 &&
                             evidence.lost_link(process, {hold.left_at, hold.released_at});
-    // The release of a kept lock asks no server: what others have done to the node, or to its session, it hears later.
+    // What others have done to the node of a kept lock, or to its session, the release hears later.
     const bool by_others = node->end == Node::End::by_another || evidence.ended_sessions.contains(node->session);
     const bool is_unheard =
         is_kept(node->directory) && by_others && !evidence.is_too_long(process, {node->removed_at, hold.released_at});

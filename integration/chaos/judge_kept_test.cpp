@@ -134,3 +134,15 @@ TEST_CASE("the release of a kept lock asks no server: a node that is gone is mis
   turn(story, {10.2, 11.5, 1, 10});
   CHECK(check_losses(story.tell()).size() == 1);
 }
+
+TEST_CASE("a kept lock is given back within the call, though its user may be stopped before it is told so") {
+  const auto begun_at = [](const char* line, double at) {
+    Story story{line};
+    story.create(10, one, a).close(12, one);
+    story.user(10.2, Event::granted, 1, 10).user(at, Event::releasing, 1, 10).user(14, Event::released, 1, 10, "ok");
+    return check_losses(story.tell()).size();
+  };
+  CHECK(begun_at("silent0", 11) == 0);
+  CHECK(begun_at("silent0", 13) == 1);
+  CHECK(begun_at("mutex0", 11) == 1);  // its delete is to be answered
+}
