@@ -157,24 +157,21 @@ TEST_CASE("I5: a writer is overtaken by a reader that came after it") {
 }
 
 TEST_CASE("I6: a writer behind kept readers is granted too late, or refused when it was its turn") {
-  SECTION("late") {
+  const auto behind_readers = [] {
     Story story{"silent_rw0"};
-    story.create(10, one, reader_node)
-        .create(12, two, writer_node)
-        .remove(16, one, reader_node)
-        .remove(19, two, writer_node);
+    story.create(10, one, reader_node).create(12, two, writer_node);
+    story.remove(16, one, reader_node).remove(19, two, writer_node);
     turn(story, reading(10.2, 15.8, 1));
+    return story;
+  };
+  SECTION("late") {
+    Story story = behind_readers();
     turn(story, writing(17.5, 18, 2, 12));
     CHECK(check_liveness(drained(story).tell()).size() == 1);
   }
   SECTION("refused") {
-    const auto refused_at = [](double at, const std::string& kind) {
-      Story story{"silent_rw0"};
-      story.create(10, one, reader_node)
-          .create(12, two, writer_node)
-          .remove(16, one, reader_node)
-          .remove(19, two, writer_node);
-      turn(story, reading(10.2, 15.8, 1));
+    const auto refused_at = [&](double at, const std::string& kind) {
+      Story story = behind_readers();
       return find_passed_over(story.refused(11.8, at, 2, 2, kind, "/locks/silent_rw0").tell()).size();
     };
     for (const char* kind : {"silent_write", "write", "curator"}) {
