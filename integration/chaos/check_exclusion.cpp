@@ -179,7 +179,9 @@ std::vector<Violation> check_losses(const Evidence& evidence) {
         is_kept(node->directory) && by_others && !evidence.is_too_long(process, {node->removed_at, hold.released_at});
     if (hold.released_with == "ok" && !gave_back_before && !is_unknown && !is_unheard)
       found.push_back({"a release of what was lost has succeeded", {token}, process, hold.granted.operation});
-    if (hold.listens_at == 0 || hold.listens_at > node->removed_at || gave_back_before) continue;
+    // The user whose release is under way has left; the reply to the release tells the loss, and may have to wait.
+    const bool is_leaving = hold.releasing_at != 0 && hold.releasing_at <= node->removed_at;
+    if (hold.listens_at == 0 || hold.listens_at > node->removed_at || is_leaving) continue;
     std::int64_t told = hold.lost_at != 0 ? hold.lost_at : INT64_MAX;
     if (hold.released_at != 0) told = std::min(told, hold.released_at);
     const std::int64_t limit = latest_notice(evidence, *node, process);

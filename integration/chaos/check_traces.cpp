@@ -102,16 +102,17 @@ std::vector<Violation> check_nodes(const Evidence& evidence) {
 }
 
 /// Curator makes another session when it has had no link for a session timeout, finds by it what it has made by the one
-/// before, and takes that for its own.
+/// before, and takes that for its own. The other session may never come to make a node.
 std::vector<Violation> check_deleters(const Evidence& evidence) {
-  std::set<std::pair<int, std::int64_t>> sessions;  // of processes with other libraries
-  for (const auto& [token, node] : evidence.history.nodes())
-    if (const int process = evidence.process_of(node); evidence.foreign_users.contains(process))
-      sessions.emplace(process, node.session);
+  std::map<std::int64_t, int> processes;  // by the sessions that have made nodes
+  for (const auto& [token, node] : evidence.history.nodes()) processes.emplace(node.session, evidence.process_of(node));
   std::vector<Violation> found;
   for (const auto& [token, node] : evidence.history.nodes()) {
     if (node.end != Node::End::by_another || evidence.operators.contains(node.remover)) continue;
-    if (!sessions.contains({evidence.process_of(node), node.remover}))
+    const int process = evidence.process_of(node);
+    const auto remover = processes.find(node.remover);
+    const bool may_be_its_own = remover == processes.end() || remover->second == process;
+    if (!may_be_its_own || !evidence.foreign_users.contains(process))
       found.push_back({"a node was deleted by a session that had not made it", {token}});
   }
   return found;

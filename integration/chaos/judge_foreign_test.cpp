@@ -132,9 +132,12 @@ TEST_CASE("I9: a foreign user may delete by one session what it has made by anot
     story.remove(13, remover, a);
     return check_deleters(story.tell()).size();
   };
+  constexpr std::int64_t of_no_node = 0x99;
   CHECK(found(true, another_of_two) == 0);
+  CHECK(found(true, of_no_node) == 0);
   CHECK(found(true, one) == 1);
   CHECK(found(false, another_of_two) == 1);
+  CHECK(found(false, of_no_node) == 1);
 }
 
 TEST_CASE("I6, I8: a foreign user may make two nodes by one attempt, and wait behind its own") {

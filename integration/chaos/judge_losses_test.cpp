@@ -20,6 +20,15 @@ TEST_CASE("I4: a loss that is not reported, is reported too late, or is denied")
     CHECK(check_losses(story.user(22.8, Event::lost, 1, 10).tell()).empty());
   }
   SECTION("killed before") { CHECK(check_losses(taken_away().fault(13, "client_killed", 1).tell()).empty()); }
+  SECTION("while it is being released") {
+    const auto told_late = [](double releasing_at) {
+      Story story = taken_away();
+      story.user(releasing_at, Event::releasing, 1, 10).user(14.5, Event::released, 1, 10, "lost");
+      return check_losses(story.tell()).size();
+    };
+    CHECK(told_late(12.9) == 0);
+    CHECK(told_late(13.1) == 1);
+  }
   SECTION("released all the same") {
     Story story = taken_away();
     story.user(13.1, Event::lost, 1, 10).user(13.5, Event::released, 1, 10, "ok");

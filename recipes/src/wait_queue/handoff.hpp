@@ -3,36 +3,67 @@
 //
 //   NodePlace::remove, depart      takes the local waiters behind it, and dequeues it       node_place.cpp
 //   LocalWaiter::dequeue_and_wake  posts their wake-up                                      local_waiter.cpp
-//   hand_off                       one request, ahead of theirs: check their nodes, delete  handoff.cpp
+//   NodePlace::hand_off            one request, ahead of theirs: check their nodes, delete  node_place.cpp
 //   wait_turn                      decides whether the lock is theirs, without a reply      wait_in_queue.cpp
-//   HeldLock::await_handoff        their leases are out; the reply confirms or ends them    held_lock.cpp
-//   LocalWaiter::learn             brings what the reply tells and a lease together         local_waiter.cpp
-//   fact_of, on_reply ...          what the reply means, and what a lease then does         handoff_state.cpp
+//   HeldLock::make, on_handoff     their leases are out; the reply confirms or ends them    held_lock.cpp
+//   fact_of, on_reply ...          what the reply means, and what a lease then does         handoff.cpp
 //
 // A node that is made while the one ahead leaves is not among those. Its number may tell that it is first
 // (position_behind in queue_position.cpp); otherwise it waits for the other node to go, as any waiter, or lists again.
+//
+// Here are the decisions, without I/O: what that delete tells of the nodes behind.
 #pragma once
 
-#include "local_waiter.hpp"
-
-#include <zklock/recipe_kit/spawn.hpp>
-#include <zklock/session.hpp>
-
-#include <functional>
-#include <memory>
-#include <vector>
+#include <zklock/error.hpp>
 
 namespace zklock {
 
-/// One waiter, or several readers behind a writer.
-using Successors = std::vector<std::shared_ptr<LocalWaiter>>;
+/// What is known of a local waiter's node.
+enum class NodeFact {
+  unknown,  ///< the reply was lost, or does not tell
+  exists,   ///< it exists, or existed when its client deleted it
+  missing,  ///< it does not exist
+};
 
-/// Deletes the node of `leaving` in one request, if the nodes of its successors exist; each successor is told whether
-/// its own node does. If that fails, the node is deleted all the same. `removed` is told as by remove_in_background().
+/// What the server's reply to a check or a delete tells of the node.
+[[nodiscard]] NodeFact fact_of(error_code reply) noexcept;
+
+/// How far the handoff to a local waiter has come.
+enum class HandoffState {
+  not_taken,  ///< no handoff is to tell what is known of its node
+  taken,      ///< its predecessor leaves, and the reply to the predecessor's delete will tell
+  awaited,    ///< the same, and a lease waits for it: the lock was granted meanwhile
+  known,      ///< the reply has come
+};
+
+/// What a lease does once the fact is known.
+enum class HandoffAction {
+  none,        ///< nothing now: the fact is not known yet, or nobody waits for it
+  keep,        ///< nothing: its node exists
+  lose,        ///< the lock is lost
+  ask_server,  ///< ask whether its node exists
+};
+
+/// The handoff to one local waiter. A value. A waiter that looks at the queue begins with a new one: what it has learned
+/// before says nothing about the grant that follows.
 ///
-/// If an operator has deleted a successor's node, the successor knows it before the delete lets another client in, as
-/// long as the link is up. If there are several such successors, the first one knows it then, the others soon after.
-void hand_off(Session session, std::shared_ptr<LocalWaiter> leaving, Successors successors,
-              std::function<void(error_code)> removed);
+/// It needs no identity, since no earlier delete that succeeds is answered after the next one has taken the waiter:
+///   - Each attempt has a waiter of its own.
+///   - A waiter is taken again only after a list of the queue that has come, and the list was sent behind the earlier
+///     delete. Replies come in the order of the requests; only failures at once, without a link, may come before, and
+///     such a list has not come.
+struct Handoff {
+  HandoffState state = HandoffState::not_taken;
+  NodeFact fact = NodeFact::unknown;  // once the state is known
+
+  /// Its predecessor leaves, and will tell.
+  void on_taken() noexcept;
+  /// It has the lock, and nothing but the handoff may say that its node exists.
+  [[nodiscard]] HandoffAction on_granted() noexcept;
+  /// The reply to its predecessor's delete.
+  [[nodiscard]] HandoffAction on_reply(NodeFact told) noexcept;
+
+  friend bool operator==(const Handoff&, const Handoff&) = default;
+};
 
 }  // namespace zklock

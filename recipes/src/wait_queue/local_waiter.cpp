@@ -71,20 +71,10 @@ void LocalWaiter::expect_late_node(const Session& session, std::shared_ptr<const
 
 // ---- the handoff to it
 
-void LocalWaiter::when_known(std::function<void(HandoffAction)> act) {
-  const auto [next, action] = on_granted(handoff_);
-  handoff_ = next;
-  if (action == HandoffAction::none)
-    act_ = std::move(act);
-  else
-    act(action);
-}
-
 void LocalWaiter::learn(NodeFact fact) {
-  const auto [next, action] = on_reply(handoff_, fact);
-  handoff_ = next;
+  const HandoffAction action = handoff_.on_reply(fact);
   if (action == HandoffAction::none) return;
-  if (const auto act = std::exchange(act_, nullptr)) act(action);
+  if (const auto holder = holder_.lock()) holder->on_handoff(action);
 }
 
 // ---- the handoff from it
@@ -98,7 +88,7 @@ std::vector<std::shared_ptr<LocalWaiter>> LocalWaiter::take_successors() {
     if (!successor) continue;
     bytes += successor->path_.size();
     if (successors.size() == max_successors || bytes > max_bytes) break;
-    successor->take();
+    successor->handoff_.on_taken();
     successors.push_back(std::move(successor));
   }
   return successors;

@@ -2,7 +2,7 @@
 // the handoffs to it and from it tell.
 #pragma once
 
-#include "handoff_state.hpp"
+#include "handoff.hpp"
 #include "queue_position.hpp"
 
 #include <zklock/recipe_kit/async_event.hpp>
@@ -11,7 +11,6 @@
 #include <zklock/session.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +25,8 @@ class NodeHolder {
   virtual ~NodeHolder() = default;
   /// The node is gone: an operator has deleted it.
   virtual void on_node_deleted() = 0;
+  /// The handoff has told what Handoff::on_granted() has not.
+  virtual void on_handoff(HandoffAction /*action*/) {}
 };
 
 /// It stays a LocalWaiter when it is granted, until it has left: the holder's node is one, too.
@@ -84,11 +85,8 @@ class LocalWaiter {
 
   // ---- the handoff to it
 
-  /// It looks at the queue: what it has learned before says nothing about the grant that follows.
-  void forget_handoff() noexcept { handoff_ = {}; }
-  /// It has the lock. Calls `act` once with what its lease is to do, now or when its predecessor's handoff tells.
-  void when_known(std::function<void(HandoffAction)> act);
-  /// What its predecessor's handoff tells of its node.
+  [[nodiscard]] Handoff& handoff() noexcept { return handoff_; }
+  /// The reply to its predecessor's delete: its holder is told.
   void learn(NodeFact fact);
 
   // ---- the handoff from it
@@ -105,7 +103,6 @@ class LocalWaiter {
     std::weak_ptr<AsyncEvent> wake_up;
     std::weak_ptr<LocalWaiter> local_waiter;
   };
-  void take() noexcept { handoff_ = on_taken(handoff_); }
   void sweep_waiters();
   void wake() const;
 
@@ -128,7 +125,6 @@ class LocalWaiter {
   std::size_t next_sweep_ = 0;  // the number of waiters at which those that have given up are swept
 
   Handoff handoff_;
-  std::function<void(HandoffAction)> act_;  // while its lease waits for the fact
 };
 
 }  // namespace zklock

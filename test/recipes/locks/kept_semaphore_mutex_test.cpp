@@ -83,6 +83,25 @@ TEST_CASE_METHOD(KeptPermits, "local waiters of a kept semaphore mutex have no n
   });
 }
 
+TEST_CASE_METHOD(KeptPermits, "two users of one client that want a semaphore mutex all the time come to keep it") {
+  play([&]() -> asio::awaitable<void> {
+    const auto mine = kept("a");
+    Lease one;
+    Lease other;
+    co_await begin(mine, one);
+    co_await begin(mine, other);
+    for (int i = 0; i < 3; ++i)
+      for (Lease* each : {&one, &other}) {
+        co_await release(*each);
+        co_await begin(mine, *each);
+      }
+    sent();
+    co_await release(one);
+    CHECK(other.is_held());
+    CHECK(sent().empty());
+  });
+}
+
 TEST_CASE_METHOD(KeptPermits, "waiters of a client that keeps a semaphore mutex go ahead as often as they may") {
   play([&]() -> asio::awaitable<void> {
     const auto mine = kept("a", Keeping::silent, 1);

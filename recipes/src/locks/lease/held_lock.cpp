@@ -24,7 +24,8 @@ std::shared_ptr<HeldLock> HeldLock::make(const std::shared_ptr<LockTarget>& lock
   held_lock->place_.set_local_waiter(std::move(granted.local_waiter), held_lock);
   lock->add(held_lock);
   told.granted(*held_lock);
-  if (granted.check == NodeCheck::by_handoff) held_lock->await_handoff();
+  const auto& local_waiter = held_lock->place_.local_waiter();
+  if (granted.check == NodeCheck::by_handoff) held_lock->on_handoff(local_waiter->handoff().on_granted());
   if (granted.check == NodeCheck::by_server) held_lock->ask_server();
   return held_lock;
 }
@@ -96,12 +97,9 @@ void HeldLock::on_link(SessionState state) {
   tell(*lock_, event(is_suspect ? LockPhase::suspect : LockPhase::held_again));
 }
 
-void HeldLock::await_handoff() {
-  place_.local_waiter()->when_known([weak = weak_from_this()](HandoffAction action) {
-    const auto self = weak.lock();
-    if (self && action == HandoffAction::lose) self->lose();
-    if (self && action == HandoffAction::ask_server) self->ask_server();
-  });
+void HeldLock::on_handoff(HandoffAction action) {
+  if (action == HandoffAction::lose) lose();
+  if (action == HandoffAction::ask_server) ask_server();
 }
 
 void HeldLock::ask_server() {

@@ -96,8 +96,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   void on_lapse() override;
   void on_link(SessionState state) override;
   void on_node_deleted() override { lose(); }
-  /// ask_server(), unless the handoff to the node tells, or has told.
-  void await_handoff();
+  void on_handoff(HandoffAction action) override;
   /// Logs once that the grant has ended, as lost or as released.
   void conclude() noexcept;
   [[nodiscard]] std::string_view cause_of_loss() const noexcept;

@@ -1,8 +1,7 @@
 #include "node_place.hpp"
 
-#include "handoff.hpp"
-
 #include <zklock/recipe_kit/session_ops.hpp>
+#include <zklock/transaction.hpp>
 
 namespace zklock::detail {
 
@@ -24,17 +23,31 @@ void NodePlace::remove(std::function<void(error_code)> removed) {
       removed(outcome);
     };
   Successors successors = depart();
-  if (!successors.empty()) return hand_off(session_, local_waiter_, std::move(successors), std::move(removed));
+  if (!successors.empty()) return hand_off(std::move(successors), std::move(removed));
   remove_in_background(session_, node_.path, std::move(removed));
 }
 
-Successors NodePlace::depart() {
+NodePlace::Successors NodePlace::depart() {
   share_.reset();
   Successors successors;
   if (!local_waiter_) return successors;
   if (!is_final(session_.state())) successors = local_waiter_->take_successors();
   local_waiter_->dequeue_and_wake(session_.get_executor());
   return successors;
+}
+
+/// If one check has failed, its result alone tells something; if the reply was lost, none does.
+void NodePlace::hand_off(Successors successors, std::function<void(error_code)> removed) const {
+  Transaction transaction;
+  for (const auto& each : successors) transaction.check(each->path());
+  transaction.remove(node_.path);
+  auto tried = [session = session_, path = node_.path, successors = std::move(successors),
+                removed = std::move(removed)](error_code error, const std::vector<TransactionResult>& results) {
+    for (std::size_t i = 0; i < successors.size(); ++i) successors[i]->learn(fact_of(results[i].error));
+    if (!error) return removed(error);
+    remove_in_background(session, path, removed, outcome_of(error));
+  };
+  session_.async_commit(std::move(transaction), asio::bind_executor(session_.get_executor(), std::move(tried)));
 }
 
 }  // namespace zklock::detail

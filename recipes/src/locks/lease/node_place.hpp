@@ -37,8 +37,17 @@ class NodePlace {
   void remove(std::function<void(error_code)> removed);
 
  private:
+  /// One waiter, or several readers behind a writer.
+  using Successors = std::vector<std::shared_ptr<LocalWaiter>>;
+
   /// Tells the client's other nodes that this one is leaving; gives those that wait for it.
-  [[nodiscard]] std::vector<std::shared_ptr<LocalWaiter>> depart();
+  [[nodiscard]] Successors depart();
+  /// Deletes the node in one request, if the nodes of its successors exist; each successor is told whether its own node
+  /// does. If that fails, the node is deleted all the same.
+  ///
+  /// If an operator has deleted a successor's node, the successor knows it before the delete lets another client in, as
+  /// long as the link is up. If there are several such successors, the first one knows it then, the others soon after.
+  void hand_off(Successors successors, std::function<void(error_code)> removed) const;
 
   Session session_;
   CreateResult node_;

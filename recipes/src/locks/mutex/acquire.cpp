@@ -29,35 +29,45 @@ std::optional<Result<Lease>> enter_again(const LockCore& core, Owner owner, Lock
   return std::nullopt;
 }
 
-Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, LockKind kind, Limits limits,
-                                 NodeTraits node, KeepSettings keep) {
+namespace {
+
+/// Waits until no acquire of this owner is in progress, and enters the lock again if the last one got it. std::nullopt:
+/// the owner does not hold the lock.
+Awaitable<std::optional<Result<Lease>>> wait_for_own_acquires(LockCore& core, Owner owner, LockKind kind, bool try_once,
+                                                              LockAttempt& told) {
   const auto cancellation = co_await asio::this_coro::cancellation_state;
-  std::optional<LockAttempt> told;
-  detail::PathShare share;
-  for (;;) {
-    if (auto again = enter_again(*core, owner, kind, told ? &*told : nullptr)) co_return std::move(*again);
-    if (!told) {
-      told.emplace(*core, kind, limits, cancellation);
-      auto used = core->use_as(kind, keep);
-      if (!used) co_return told->failed(used.error());
-      share = std::move(*used);
-    }
-    auto* other_attempt = core->in_progress(owner, kind);
-    if (!other_attempt) break;
-    if (limits.try_once && !other_attempt->is_given_up()) co_return told->failed(make_error_code(Error::timed_out));
-    const auto end_of_other = core->end_of(*other_attempt);
+  while (auto* other = core.in_progress(owner, kind)) {
+    if (try_once && !other->is_given_up()) co_return told.failed(make_error_code(Error::timed_out));
+    const auto end_of_other = core.end_of(*other);
     co_await end_of_other->wait();
     if (cancellation.cancelled() != asio::cancellation_type::none)
-      co_return told->failed(make_error_code(asio::error::operation_aborted));
+      co_return told.failed(make_error_code(asio::error::operation_aborted));
+    if (auto again = enter_again(core, owner, kind, &told)) co_return std::move(*again);
+  }
+  co_return std::nullopt;
+}
+
+}  // namespace
+
+Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, LockKind kind, Limits limits,
+                                 NodeTraits node, KeepSettings keep) {
+  if (auto again = enter_again(*core, owner, kind, nullptr)) co_return std::move(*again);
+  const auto cancellation = co_await asio::this_coro::cancellation_state;
+  LockAttempt told{*core, kind, limits, cancellation};
+  auto share = core->use_as(kind, keep);
+  if (!share) co_return told.failed(share.error());
+  if (core->in_progress(owner, kind)) {
+    auto waiting = wait_for_own_acquires(*core, owner, kind, limits.try_once, told);
+    if (auto ended = co_await std::move(waiting)) co_return std::move(*ended);
   }
   const LockCore::AcquireInProgress in_progress{*core, owner, kind, cancellation};
   if (kind == LockKind::read)  // a thread may have entered a kept node for the owner until now
-    if (auto again = enter_again(*core, owner, kind, &*told)) co_return std::move(*again);
+    if (auto again = enter_again(*core, owner, kind, &told)) co_return std::move(*again);
   if (const auto reader = kind == LockKind::write ? core->held_by(owner, LockKind::read) : nullptr)
-    co_return told->failed(reader->is_lost() ? make_error_code(LockError::lock_lost)
-                                             : make_error_code(Error::would_deadlock));
+    co_return told.failed(reader->is_lost() ? make_error_code(LockError::lock_lost)
+                                            : make_error_code(Error::would_deadlock));
   const auto writer = kind == LockKind::read ? core->held_by(owner, LockKind::write) : nullptr;
-  const LockRequest request{core, owner, kind, limits, node, *told, share};
+  const LockRequest request{core, owner, kind, limits, node, told, *share};
   const bool is_reader = kind == LockKind::read;
   const bool keeps = keep.is_on() && (!is_reader || keep.keeping == Keeping::silent);
   auto acquiring = writer   ? read_beside(request, writer)

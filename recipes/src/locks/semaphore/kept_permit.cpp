@@ -1,7 +1,11 @@
 #include "kept_permit.hpp"
 
-#include <zklock/recipe_kit/session_ops.hpp>
+#include "sequence_number.hpp"
 
+#include <zklock/recipe_kit/session_ops.hpp>
+#include <zklock/recipes/locks/lock_node.hpp>
+
+#include <algorithm>
 #include <utility>
 
 namespace zklock {
@@ -44,6 +48,16 @@ void note_listed(ToKeep& to_keep, const QueueNode& queue_node, const Children& c
   const bool may_keep = kept.is_alone() && !queue_node.late_node() &&
                         detail::is_only_one(children, queue_node.name(), LockKind::permit, LockNaming::curator);
   if (!may_keep) to_keep.alone = {};
+}
+
+/// The node right ahead is the client's own if the client's numbers have followed each other.
+void note_behind(ToKeep& to_keep, const QueueNode& queue_node, const Children& children) {
+  KeptLock& kept = *to_keep.front.lock();
+  const std::string own = queue_node.name();
+  const auto is_ours = [&](const std::string& child) {
+    return child == own || parse_sequence(child, marker_of(LockKind::permit)) == *queue_node.sequence() - 1;
+  };
+  if (!kept.is_alone() || !std::ranges::all_of(children, is_ours)) kept.on_stranger();
 }
 
 }  // namespace zklock
