@@ -23,7 +23,7 @@ std::unique_ptr<test::Network> network_if_any(int hosts) {
 Cluster::Cluster(int servers) {
   testing::TestServerOptions options{.tick = tick,
                                      .container_check = 50ms,
-                                     .start_timeout = 60s,
+                                     .start_timeout = 180s,  // a follower may try to join more than once
                                      .jvm_options = {"-Dzookeeper.preAllocSize=1024"}};  // of the logs: they are copied
   if (servers == 1) {
     single_.emplace(options);
@@ -58,8 +58,9 @@ void Cluster::wait_serving() {
     if (carries_out_writes()) return;
     if (tries_left == 0) throw std::runtime_error{"the servers carry out no write"};
     std::puts("the servers carry out no write: the leader is started again");
-    server(leader()).kill();
-    server(leader()).start();
+    const std::size_t stuck = leader();  // when it is killed, another one leads
+    server(stuck).kill();
+    server(stuck).start();
   }
 }
 
