@@ -38,9 +38,11 @@ bool belongs_to(const Node& node, const std::string& lock) {
 std::int64_t ticks(std::chrono::microseconds time) { return time.count(); }
 
 /// The time by which the user of the node has to be told that the node is gone. That is at once when the session has
-/// timed out, since the lease had to end before; otherwise it is when the user can hear of it.
-std::int64_t latest_notice(const Evidence& evidence, const Node& node, int process) {
-  const bool by_its_time = node.end == Node::End::with_session && !evidence.ended_sessions.contains(node.session);
+/// timed out, since the lease had to end before; otherwise it is when the user can hear of it. A user whose release is
+/// under way has left, and hears of it by the reply.
+std::int64_t latest_notice(const Evidence& evidence, const Node& node, int process, bool is_leaving = false) {
+  const bool by_its_time =
+      node.end == Node::End::with_session && !evidence.ended_sessions.contains(node.session) && !is_leaving;
   const std::int64_t tolerance =
       ticks(evidence.bounds.tolerance) + (by_its_time ? 0 : ticks(evidence.bounds.session_timeout));
   const std::int64_t before = node.removed_at - ticks(evidence.bounds.session_timeout);
@@ -179,12 +181,11 @@ std::vector<Violation> check_losses(const Evidence& evidence) {
         is_kept(node->directory) && by_others && !evidence.is_too_long(process, {node->removed_at, hold.released_at});
     if (hold.released_with == "ok" && !gave_back_before && !is_unknown && !is_unheard)
       found.push_back({"a release of what was lost has succeeded", {token}, process, hold.granted.operation});
-    // The user whose release is under way has left; the reply to the release tells the loss, and may have to wait.
-    const bool is_leaving = hold.releasing_at != 0 && hold.releasing_at <= node->removed_at;
-    if (hold.listens_at == 0 || hold.listens_at > node->removed_at || is_leaving) continue;
+    if (hold.listens_at == 0 || hold.listens_at > node->removed_at || gave_back_before) continue;
     std::int64_t told = hold.lost_at != 0 ? hold.lost_at : INT64_MAX;
     if (hold.released_at != 0) told = std::min(told, hold.released_at);
-    const std::int64_t limit = latest_notice(evidence, *node, process);
+    const bool is_leaving = hold.releasing_at != 0 && hold.releasing_at <= node->removed_at;
+    const std::int64_t limit = latest_notice(evidence, *node, process, is_leaving);
     if (told > limit && evidence.killed_at(process) > limit)
       found.push_back({told == INT64_MAX
                            ? "nobody was told that a lock was lost"

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <map>
 #include <regex>
-#include <set>
 #include <utility>
 
 namespace zklock::chaos {
@@ -104,8 +103,10 @@ std::vector<Violation> check_nodes(const Evidence& evidence) {
 /// Curator makes another session when it has had no link for a session timeout, finds by it what it has made by the one
 /// before, and takes that for its own. The other session may never come to make a node.
 std::vector<Violation> check_deleters(const Evidence& evidence) {
-  std::map<std::int64_t, int> processes;  // by the sessions that have made nodes
-  for (const auto& [token, node] : evidence.history.nodes()) processes.emplace(node.session, evidence.process_of(node));
+  std::map<std::int64_t, int> processes;  // by their sessions, as far as those have made nodes, or reported themselves
+  for (const auto& [session, trust] : evidence.trusts) processes.emplace(session, trust.process);
+  for (const auto& [token, node] : evidence.history.nodes())
+    if (const int process = evidence.process_of(node)) processes.emplace(node.session, process);
   std::vector<Violation> found;
   for (const auto& [token, node] : evidence.history.nodes()) {
     if (node.end != Node::End::by_another || evidence.operators.contains(node.remover)) continue;

@@ -138,6 +138,12 @@ TEST_CASE("I9: a foreign user may delete by one session what it has made by anot
   CHECK(found(true, one) == 1);
   CHECK(found(false, another_of_two) == 1);
   CHECK(found(false, of_no_node) == 1);
+
+  Story story;  // a user's session without a node
+  story.user(1, Event::measured, 2, 0, "foreign_user").user(2, Event::trusts, 1, 0);
+  story.evidence.users.back().session = of_no_node;
+  story.create(10, two, a).remove(13, of_no_node, a);
+  CHECK(check_deleters(story.tell()).size() == 1);
 }
 
 TEST_CASE("I6, I8: a foreign user may make two nodes by one attempt, and wait behind its own") {

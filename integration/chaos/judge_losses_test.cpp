@@ -21,13 +21,14 @@ TEST_CASE("I4: a loss that is not reported, is reported too late, or is denied")
   }
   SECTION("killed before") { CHECK(check_losses(taken_away().fault(13, "client_killed", 1).tell()).empty()); }
   SECTION("while it is being released") {
-    const auto told_late = [](double releasing_at) {
+    const auto told_late = [](double releasing_at, double told_at) {
       Story story = taken_away();
-      story.user(releasing_at, Event::releasing, 1, 10).user(14.5, Event::released, 1, 10, "lost");
+      story.user(releasing_at, Event::releasing, 1, 10).user(told_at, Event::released, 1, 10, "lost");
       return check_losses(story.tell()).size();
     };
-    CHECK(told_late(12.9) == 0);
-    CHECK(told_late(13.1) == 1);
+    CHECK(told_late(12.9, 14.5) == 0);
+    CHECK(told_late(12.9, 20) == 1);
+    CHECK(told_late(13.1, 14.5) == 1);
   }
   SECTION("released all the same") {
     Story story = taken_away();

@@ -25,7 +25,7 @@ class NodeHolder {
   virtual ~NodeHolder() = default;
   /// The node is gone: an operator has deleted it.
   virtual void on_node_deleted() = 0;
-  /// The handoff has told what Handoff::on_granted() has not.
+  /// What the lease is to do, as the handoff to its node tells. A node that is kept was not handed off.
   virtual void on_handoff(HandoffAction /*action*/) {}
 };
 

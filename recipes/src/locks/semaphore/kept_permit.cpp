@@ -6,6 +6,7 @@
 #include <zklock/recipes/locks/lock_node.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace zklock {
@@ -50,12 +51,14 @@ void note_listed(ToKeep& to_keep, const QueueNode& queue_node, const Children& c
   if (!may_keep) to_keep.alone = {};
 }
 
-/// The node right ahead is the client's own if the client's numbers have followed each other.
-void note_behind(ToKeep& to_keep, const QueueNode& queue_node, const Children& children) {
+/// The node right ahead is the client's own if the client's numbers have followed each other. (If the directory was made
+/// anew, they may seem to. Then local acquires wait without nodes, for no longer than the lock may be kept.)
+void note_waiting(ToKeep& to_keep, const QueueNode& queue_node, const Children& children) {
   KeptLock& kept = *to_keep.front.lock();
   const std::string own = queue_node.name();
+  const std::int64_t right_ahead = std::int64_t{queue_node.sequence().value_or(0)} - 1;
   const auto is_ours = [&](const std::string& child) {
-    return child == own || parse_sequence(child, marker_of(LockKind::permit)) == *queue_node.sequence() - 1;
+    return child == own || parse_sequence(child, marker_of(LockKind::permit)) == right_ahead;
   };
   if (!kept.is_alone() || !std::ranges::all_of(children, is_ours)) kept.on_stranger();
 }

@@ -25,7 +25,7 @@ namespace zklock {
 
 /// Takes note of a node that was made, and of the leases by the list with which the watch was set.
 void note_listed(ToKeep& to_keep, const QueueNode& queue_node, const Children& children);
-/// Takes note of the leases for which the node has to wait.
-void note_behind(ToKeep& to_keep, const QueueNode& queue_node, const Children& children);
+/// The node has to wait: if not only for the client's own, another client is in the queue.
+void note_waiting(ToKeep& to_keep, const QueueNode& queue_node, const Children& children);
 
 }  // namespace zklock

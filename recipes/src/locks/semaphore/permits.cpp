@@ -120,7 +120,7 @@ Awaitable<Result<PermitNodes>> attempt(Session session, PermitRequest request, s
     const Admission admission = admit(*children, own, *permits);
     if (admission == Admission::missing) co_return make_error_code(LockError::lock_lost);
     if (admission == Admission::granted) break;
-    if (request.keeps) note_behind(*request.keeps, queue_nodes.front(), *children);
+    if (request.keeps) note_waiting(*request.keeps, queue_nodes.front(), *children);
     if (request.try_once) co_return make_error_code(Error::timed_out);
 
     request.told.waits(session, queue_nodes.front().node().path, {});
