@@ -1,12 +1,13 @@
 // The handoff of a lock to local waiters, that is, waiters of the same client and session: the delete of the leaving
 // waiter's node. (A kept lock is handed on without its node: kept_lock.cpp.) Step by step:
 //
-//   NodePlace::remove, depart      takes the local waiters behind it, and dequeues it       node_place.cpp
-//   LocalWaiter::dequeue_and_wake  posts their wake-up                                      local_waiter.cpp
-//   NodePlace::hand_off            one request, ahead of theirs: check their nodes, delete  node_place.cpp
-//   wait_turn                      decides whether the lock is theirs, without a reply      wait_in_queue.cpp
-//   HeldLock::make, on_handoff     their leases are out; the reply confirms or ends them    held_lock.cpp
-//   fact_of, on_reply ...          what the reply means, and what a lease then does         handoff.cpp
+//   NodePlace::remove, depart          takes the local waiters behind it, and dequeues it       node_place.cpp
+//   take_successors, dequeue_and_wake  marks them as taken; posts their wake-up                 local_waiter.cpp
+//   NodePlace::hand_off                one request, ahead of theirs: check their nodes, delete  node_place.cpp
+//   wait_turn                          decides whether the lock is theirs, without a reply      wait_in_queue.cpp
+//   HeldLock::make, act_on             their leases are out; the reply confirms or ends them    held_lock.cpp
+//   LocalWaiter::learn                 brings what the reply tells to the lease, if it is out   local_waiter.cpp
+//   fact_of, on_reply ...              what the reply means, and what a lease then does         handoff.cpp
 //
 // A node that is made while the one ahead leaves is not among those. Its number may tell that it is first
 // (position_behind in queue_position.cpp); otherwise it waits for the other node to go, as any waiter, or lists again.
@@ -44,8 +45,8 @@ enum class HandoffAction {
   ask_server,  ///< ask whether its node exists
 };
 
-/// The handoff to one local waiter. A value. A waiter that looks at the queue begins with a new one: what it has learned
-/// before says nothing about the grant that follows.
+/// The handoff to one local waiter. A value. A waiter that looks at the queue begins with a new one: what it has
+/// learned before says nothing about the grant that follows.
 ///
 /// It needs no identity, since no earlier delete that succeeds is answered after the next one has taken the waiter:
 ///   - Each attempt has a waiter of its own.
@@ -56,7 +57,7 @@ struct Handoff {
   HandoffState state = HandoffState::not_taken;
   NodeFact fact = NodeFact::unknown;  // once the state is known
 
-  /// Its predecessor leaves, and will tell.
+  /// Its predecessor leaves, and will tell. A lease that waits already goes on waiting.
   void on_taken() noexcept;
   /// It has the lock, and nothing but the handoff may say that its node exists.
   [[nodiscard]] HandoffAction on_granted() noexcept;

@@ -74,7 +74,7 @@ void LocalWaiter::expect_late_node(const Session& session, std::shared_ptr<const
 void LocalWaiter::learn(NodeFact fact) {
   const HandoffAction action = handoff_.on_reply(fact);
   if (action == HandoffAction::none) return;
-  if (const auto holder = holder_.lock()) holder->on_handoff(action);
+  if (const auto holder = holder_.lock()) holder->act_on(action);
 }
 
 // ---- the handoff from it

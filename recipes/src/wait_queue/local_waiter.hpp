@@ -25,8 +25,8 @@ class NodeHolder {
   virtual ~NodeHolder() = default;
   /// The node is gone: an operator has deleted it.
   virtual void on_node_deleted() = 0;
-  /// What the lease is to do, as the handoff to its node tells. A node that is kept was not handed off.
-  virtual void on_handoff(HandoffAction /*action*/) {}
+  /// What the handoff to the node has told, later than LocalWaiter::on_granted().
+  virtual void act_on(HandoffAction action) = 0;
 };
 
 /// It stays a LocalWaiter when it is granted, until it has left: the holder's node is one, too.
@@ -85,8 +85,11 @@ class LocalWaiter {
 
   // ---- the handoff to it
 
-  [[nodiscard]] Handoff& handoff() noexcept { return handoff_; }
-  /// The reply to its predecessor's delete: its holder is told.
+  /// It looks at the queue: what it has learned before says nothing about the grant that follows.
+  void forget_handoff() noexcept { handoff_ = {}; }
+  /// It has the lock. What its lease is to do now; if that is not known yet, its holder is told later.
+  [[nodiscard]] HandoffAction on_granted() noexcept { return handoff_.on_granted(); }
+  /// The reply to its predecessor's delete.
   void learn(NodeFact fact);
 
   // ---- the handoff from it

@@ -131,7 +131,7 @@ Awaitable<Result<Enqueued>> QueueNode::enqueue(LockNaming naming) {
 Enqueued QueueNode::read_list(LockNaming naming, Children children) const {
   const State& state = *state_;
   on_listed(children);
-  if (state.local_waiter) state.local_waiter->handoff() = {};  // what it has told says nothing of a grant by this list
+  if (state.local_waiter) state.local_waiter->forget_handoff();
   auto position = state.local_queue->position_by_list(state.session, state.kind, naming, children, name());
   return {std::move(position), std::move(children)};
 }

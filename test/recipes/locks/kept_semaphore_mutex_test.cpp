@@ -20,6 +20,12 @@ struct KeptPermits : KeptFixture {
     return KeptFixture::kept<Mutex>(client, keeping, handoffs);
   }
   Mutex plain(const std::string& client) { return {simulation.client(client, patient_config()), lock_directory}; }
+  /// The acquires that have a node in the wait queue, where the first one makes its permit.
+  [[nodiscard]] std::size_t waiting() const {
+    return static_cast<std::size_t>(std::ranges::count_if(simulation.ensemble().nodes(), [](const FakeNode& each) {
+      return each.path.starts_with(lock_directory + "/locks/");
+    }));
+  }
 };
 
 }  // namespace
@@ -99,6 +105,49 @@ TEST_CASE_METHOD(KeptPermits, "two users of one client that want a semaphore mut
     co_await release(one);
     CHECK(other.is_held());
     CHECK(sent().empty());
+  });
+}
+
+TEST_CASE_METHOD(KeptPermits, "local waiters of a semaphore mutex make nodes once another client has come between") {
+  play([&]() -> asio::awaitable<void> {
+    const auto mine = kept("a");
+    Lease holder;
+    Lease next;
+    Lease third;
+    Lease last;
+    for (Lease* each : {&holder, &next, &third, &last}) co_await begin(mine, *each);
+    CHECK(waiting() == 1);  // the others wait for its end
+    plain("b").async_acquire(asio::bind_executor(simulation.executor(), [](error_code, const Lease&) {}));
+    co_await a_moment();
+    CHECK(waiting() == 2);
+    co_await release(holder);
+    co_await release(next);
+    CHECK(third.is_held());  // behind the other client's, which did not keep it
+    CHECK(waiting() == 1);
+    co_await release(third);
+    CHECK(last.is_held());
+    co_await release(last);
+  });
+}
+
+TEST_CASE_METHOD(KeptPermits, "local waiters of a semaphore mutex that another client holds make nodes") {
+  play([&]() -> asio::awaitable<void> {
+    const auto mine = kept("a");
+    Lease theirs;
+    co_await begin(plain("b"), theirs);
+    for (int i = 0; i < 2; ++i) {  // so that this client's numbers follow each other
+      const auto error = co_await try_once(mine);
+      CHECK(error == Error::timed_out);
+    }
+    Lease first;
+    Lease second;
+    co_await begin(mine, first);
+    co_await begin(mine, second);
+    CHECK(waiting() == 2);
+    for (Lease* each : {&theirs, &first, &second}) {
+      CHECK(each->is_held());
+      co_await release(*each);
+    }
   });
 }
 

@@ -24,8 +24,7 @@ std::shared_ptr<HeldLock> HeldLock::make(const std::shared_ptr<LockTarget>& lock
   held_lock->place_.set_local_waiter(std::move(granted.local_waiter), held_lock);
   lock->add(held_lock);
   told.granted(*held_lock);
-  const auto& local_waiter = held_lock->place_.local_waiter();
-  if (granted.check == NodeCheck::by_handoff) held_lock->on_handoff(local_waiter->handoff().on_granted());
+  if (granted.check == NodeCheck::by_handoff) held_lock->act_on(held_lock->place_.local_waiter()->on_granted());
   if (granted.check == NodeCheck::by_server) held_lock->ask_server();
   return held_lock;
 }
@@ -97,7 +96,7 @@ void HeldLock::on_link(SessionState state) {
   tell(*lock_, event(is_suspect ? LockPhase::suspect : LockPhase::held_again));
 }
 
-void HeldLock::on_handoff(HandoffAction action) {
+void HeldLock::act_on(HandoffAction action) {
   if (action == HandoffAction::lose) lose();
   if (action == HandoffAction::ask_server) ask_server();
 }

@@ -96,7 +96,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   void on_lapse() override;
   void on_link(SessionState state) override;
   void on_node_deleted() override { lose(); }
-  void on_handoff(HandoffAction action) override;
+  void act_on(HandoffAction action) override;
   /// Logs once that the grant has ended, as lost or as released.
   void conclude() noexcept;
   [[nodiscard]] std::string_view cause_of_loss() const noexcept;

@@ -147,7 +147,7 @@ class KeptLock {
   void on_enqueued(bool is_adjacent) noexcept { adjacent_ = is_adjacent ? adjacent_ + 1 : 0; }
   /// The same by the numbers alone, where the client's nodes do not know each other.
   void on_numbered(std::int32_t sequence) noexcept {
-    on_enqueued(sequence == last_number_ + 1);
+    on_enqueued(sequence == std::int64_t{last_number_} + 1);
     last_number_ = sequence;
   }
   /// The next acquire may find that it can keep its node.

@@ -31,7 +31,7 @@ NodePlace::Successors NodePlace::depart() {
   share_.reset();
   Successors successors;
   if (!local_waiter_) return successors;
-  if (!is_final(session_.state())) successors = local_waiter_->take_successors();
+  if (!is_final(session_.state())) successors = local_waiter_->take_successors();  // before they are let go
   local_waiter_->dequeue_and_wake(session_.get_executor());
   return successors;
 }

@@ -111,6 +111,7 @@ class WatchedNode : public std::enable_shared_from_this<WatchedNode>,
   void on_lapse() override;
   void on_link(SessionState state) override;
   void on_node_deleted() override { lose(); }
+  void act_on(HandoffAction) override {}  // it was not handed off
   void wait_to_look();
   void look();
   void on_data(error_code error, const DataResult& node);

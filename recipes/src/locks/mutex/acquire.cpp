@@ -56,7 +56,7 @@ Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, Lo
   LockAttempt told{*core, kind, limits, cancellation};
   auto share = core->use_as(kind, keep);
   if (!share) co_return told.failed(share.error());
-  if (core->in_progress(owner, kind)) {
+  if (core->in_progress(owner, kind)) {  // seldom: otherwise it costs no coroutine
     auto waiting = wait_for_own_acquires(*core, owner, kind, limits.try_once, told);
     if (auto ended = co_await std::move(waiting)) co_return std::move(*ended);
   }

@@ -49,10 +49,11 @@ void note_listed(ToKeep& to_keep, const QueueNode& queue_node, const Children& c
   const bool may_keep = kept.is_alone() && !queue_node.late_node() &&
                         detail::is_only_one(children, queue_node.name(), LockKind::permit, LockNaming::curator);
   if (!may_keep) to_keep.alone = {};
+  if (!kept.is_alone()) kept.on_stranger();  // its node has come between
 }
 
-/// The node right ahead is the client's own if the client's numbers have followed each other. (If the directory was made
-/// anew, they may seem to. Then local acquires wait without nodes, for no longer than the lock may be kept.)
+/// The node right ahead is the client's own if the client's numbers have followed each other. (They may seem to if the
+/// directory was made anew. Then local acquires wait without nodes, for no longer than the lock may be kept.)
 void note_waiting(ToKeep& to_keep, const QueueNode& queue_node, const Children& children) {
   KeptLock& kept = *to_keep.front.lock();
   const std::string own = queue_node.name();
