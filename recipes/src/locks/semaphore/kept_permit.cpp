@@ -52,16 +52,16 @@ void note_listed(ToKeep& to_keep, const QueueNode& queue_node, const Children& c
   if (!kept.is_alone()) kept.on_stranger();  // its node has come between
 }
 
-/// The node right ahead is the client's own if the client's numbers have followed each other. (They may seem to if the
-/// directory was made anew. Then local acquires wait without nodes, for no longer than the lock may be kept.)
+/// The node right ahead is the client's own; if the numbers did not tell so, the other client is noted already. (They may
+/// mislead if the directory was made anew. Then local acquires wait without nodes, for no longer than the lock may be
+/// kept.)
 void note_waiting(ToKeep& to_keep, const QueueNode& queue_node, const Children& children) {
-  KeptLock& kept = *to_keep.front.lock();
   const std::string own = queue_node.name();
   const std::int64_t right_ahead = std::int64_t{queue_node.sequence().value_or(0)} - 1;
   const auto is_ours = [&](const std::string& child) {
     return child == own || parse_sequence(child, marker_of(LockKind::permit)) == right_ahead;
   };
-  if (!kept.is_alone() || !std::ranges::all_of(children, is_ours)) kept.on_stranger();
+  if (!std::ranges::all_of(children, is_ours)) to_keep.front.lock()->on_stranger();
 }
 
 }  // namespace zklock
