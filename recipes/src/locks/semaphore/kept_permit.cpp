@@ -52,8 +52,8 @@ void note_listed(ToKeep& to_keep, const QueueNode& queue_node, const Children& c
   if (!kept.is_alone()) kept.on_stranger();  // its node has come between
 }
 
-/// The node right ahead is the client's own; if the numbers did not tell so, the other client is noted already. (They may
-/// mislead if the directory was made anew. Then local acquires wait without nodes, for no longer than the lock may be
+/// The node right ahead is the client's own; if the numbers did not tell so, the other client is noted already. (If the
+/// directory was made anew, they may mislead: then local acquires wait without nodes, for no longer than the lock may be
 /// kept.)
 void note_waiting(ToKeep& to_keep, const QueueNode& queue_node, const Children& children) {
   const std::string own = queue_node.name();
