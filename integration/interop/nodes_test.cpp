@@ -88,7 +88,8 @@ TEST_CASE("zklock's and Curator's members of one group see each other come, chan
   CHECK(member->own());
 
   member->set_data("three");
-  REQUIRE(curator("payload " + path + " four") == "yes");
+  // Curator refuses until it has read the answer to its create; others may have seen the node before.
+  REQUIRE(eventually([&] { return curator("payload " + path + " four") == "yes"; }));
   CHECK(eventually([&] { return shown(watching) == "cpp=three,java=four"; }));
   CHECK(eventually([&] { return curator("members " + path) == "cpp=three,java=four"; }));
 
