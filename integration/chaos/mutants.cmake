@@ -82,8 +82,8 @@ zklock_mutant(I11 recipes/src/locks/lease/held_lock.cpp "format_lock_data({self-
 zklock_mutant(I12 recipes/src/locks/lease/held_lock.cpp "held_lock->renewal_.emplace(held_lock->session(), held_lock);"
   "held_lock->renewal_.emplace(held_lock->session(), held_lock); static_cast<void>(::dup(0));")
 # A waiter asks again and again.
-zklock_mutant(I13 recipes/src/locks/mutex/wait_in_queue.cpp "if (error == Error::no_node) co_return Wakeup::confirmed;"
-  "if (error == Error::no_node) co_return Wakeup::confirmed; if (!error) co_return Wakeup::hint;")
+zklock_mutant(I13 recipes/src/locks/mutex/wait_in_queue.cpp "if (error == Error::no_node) co_return Predecessor::gone;"
+  "if (error == Error::no_node) co_return Predecessor::gone; if (!error) co_return Predecessor::may_be_gone;")
 # The process's mask for new files changes.
 zklock_mutant(I14 recipes/src/locks/lease/held_lock.cpp "held_lock->renewal_.emplace(held_lock->session(), held_lock);"
   "held_lock->renewal_.emplace(held_lock->session(), held_lock); static_cast<void>(::umask(077));")

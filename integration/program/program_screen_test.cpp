@@ -94,6 +94,8 @@ TEST_CASE_METHOD(Fixture, "zklock top follows the terminal's size, and Ctrl-Z an
 }
 
 TEST_CASE_METHOD(Fixture, "while ZooKeeper is away zklock top shows what it has seen, and how old that is") {
+  // It stays if the holder's session ends meanwhile.
+  REQUIRE_FALSE(create(client, path, {}, CreateOptions{CreateMode::persistent}.creating_parent_containers()));
   const InterProcessMutex mutex{client, path + "/nightly"};
   const Lease lease = acquire(mutex);
   start_top();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "support/await.hpp"
+#include "support/catch.hpp"
 #include "support/process.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -44,9 +45,11 @@ class Terminal {
   }
   /// The whole screen.
   [[nodiscard]] std::string text() const { return tmux({"capture-pane", "-p"}); }
-  /// Whether the screen shows the text, soon.
+  /// Whether the screen shows the text, soon. If not, the test tells what it shows.
   [[nodiscard]] bool shows(const std::string& words) const {
-    return eventually([&] { return text().find(words) != std::string::npos; });
+    const bool found = eventually([&] { return text().find(words) != std::string::npos; });
+    if (!found) UNSCOPED_INFO(text());
+    return found;
   }
   /// Whether the cursor is visible, and the screen not the one of a program with a screen.
   [[nodiscard]] bool is_at_rest() const {

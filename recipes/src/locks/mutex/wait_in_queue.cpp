@@ -22,22 +22,22 @@ using detail::NodeCheck;
 
 namespace {
 
-enum class Wakeup { confirmed, hint };
+enum class Predecessor { gone, may_be_gone };
 
 /// Waits until the predecessor is gone, or may be. The watch is on its children, not its data: that fires on deletion
 /// alone, and leaves no watch where there is no node.
-Awaitable<Result<Wakeup>> wait_for(Session session, std::string predecessor) {
+Awaitable<Result<Predecessor>> wait_for(Session session, std::string predecessor) {
   auto [error, children, watch] = co_await session.async_get_children_and_watch(predecessor, use_tuple);
-  if (error == Error::no_node) co_return Wakeup::confirmed;
+  if (error == Error::no_node) co_return Predecessor::gone;
   if (is_retryable(error)) {
     error = co_await wait_connected(session);
     if (error) co_return error;
-    co_return Wakeup::hint;
+    co_return Predecessor::may_be_gone;
   }
   if (error) co_return error;
   const auto [ended, event] = co_await watch.async_wait(use_tuple);
   if (ended) co_return ended;
-  co_return event.type == WatchEventType::node_deleted ? Wakeup::confirmed : Wakeup::hint;
+  co_return event.type == WatchEventType::node_deleted ? Predecessor::gone : Predecessor::may_be_gone;
 }
 
 /// Waits until a local waiter has left the queue, or its node was deleted by others. handoff.hpp has the steps by which
@@ -70,11 +70,13 @@ bool may_leave_others(LockKind holder, LockKind behind) {
   return holder == LockKind::read || (holder == LockKind::write && behind == LockKind::write);
 }
 
+enum class Turn { ours, to_be_listed };
+
 /// Waits until this attempt has the lock, without another list of the queue, or may have it. A local predecessor that
 /// leaves wakes this waiter without a reply from the server: its delete is sent ahead of whatever this waiter requests,
 /// all other clients wait behind both nodes, and both nodes are deleted with the same session.
-Awaitable<Result<Wakeup>> wait_turn(Session session, const LockCore& core, const LocalPosition& position, LockKind kind,
-                                    std::weak_ptr<LocalWaiter> own) {
+Awaitable<Result<Turn>> wait_turn(Session session, const LockCore& core, const LocalPosition& position, LockKind kind,
+                                  std::weak_ptr<LocalWaiter> own) {
   bool decides = position.only_predecessor;  // false without a list: then only a predecessor with the lock decides
   if (const auto& ahead = position.ahead) {
     if (const error_code ended = co_await wait_for_local(ahead, session, std::move(own))) co_return ended;
@@ -84,10 +86,10 @@ Awaitable<Result<Wakeup>> wait_turn(Session session, const LockCore& core, const
   } else {
     const auto gone = co_await wait_for(session, join_path(core.path(), position.predecessor));
     if (!gone) co_return gone.error();
-    decides = decides && *gone == Wakeup::confirmed;
+    decides = decides && *gone == Predecessor::gone;
   }
   const bool ours = decides && is_certainly_alive(session);
-  co_return ours ? Wakeup::confirmed : Wakeup::hint;
+  co_return ours ? Turn::ours : Turn::to_be_listed;
 }
 
 /// Whether the node ahead is the client's own, and was given up while this node was requested: one try waits for its
@@ -116,10 +118,9 @@ Awaitable<Result<NodeCheck>> wait_until_first(Session session, const LockRequest
     }
     request.told.waits(session, queue_node.node().path, ahead ? ahead->path() : position.predecessor);
     enqueued.children = Children{};  // there may be many waiters
-    const auto woken = co_await wait_turn(session, core, position, request.kind, queue_node.local_waiter());
-    if (!woken) co_return woken.error();
-    if (*woken == Wakeup::confirmed && !request.node.steps_back)
-      co_return ahead ? NodeCheck::by_handoff : NodeCheck::by_server;
+    const auto turn = co_await wait_turn(session, core, position, request.kind, queue_node.local_waiter());
+    if (!turn) co_return turn.error();
+    if (*turn == Turn::ours && !request.node.steps_back) co_return ahead ? NodeCheck::by_handoff : NodeCheck::by_server;
     // A wake-up is a hint: the session may be over [F45], which prove_alive() detects at the end.
     auto children = co_await list_children(session, core.path());
     if (!children && children.error() == Error::no_node) co_return make_error_code(LockError::lock_lost);
