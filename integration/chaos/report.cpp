@@ -14,6 +14,7 @@ namespace zklock::chaos {
 namespace {
 
 constexpr std::size_t lines_shown = 60;
+constexpr std::size_t times_shown = 40;
 
 std::string first_lines(const std::string& text) {
   std::istringstream in{text};
@@ -68,6 +69,17 @@ std::map<std::string, std::int64_t> leaks_of(const Evidence& evidence) {
   return leaks;
 }
 
+/// A line for each, in the order of time.
+void print_times(const Evidence& evidence, const std::vector<Violation>& found) {
+  std::multimap<std::int64_t, std::string> lines;
+  for (const Violation& each : found) lines.emplace(shown_at(evidence, each), each.what);
+  std::size_t left = times_shown;
+  for (const auto& [at, what] : lines) {
+    if (left-- == 0) break;
+    std::printf("     after %.1f s: %s\n", static_cast<double>(at - evidence.begins_at) / 1e6, what.c_str());
+  }
+}
+
 }  // namespace
 
 bool report(const CampaignOptions& options, const CampaignOutcome& outcome) {
@@ -81,9 +93,7 @@ bool report(const CampaignOptions& options, const CampaignOutcome& outcome) {
     std::printf("%-4s %6zu  %s\n", std::string{each.name}.c_str(), found.size(), std::string{each.sentence}.c_str());
     if (found.empty()) continue;
     fine = false;
-    std::int64_t first = INT64_MAX;
-    for (const Violation& one : found) first = std::min(first, shown_at(evidence, one));
-    std::printf("     the first after %.1f s\n", static_cast<double>(first - evidence.begins_at) / 1e6);
+    print_times(evidence, found);
     const auto some = std::span{found}.first(std::min<std::size_t>(found.size(), 20));
     std::vector<std::string> stories;
     for (const Violation& one : some) stories.push_back(tell(evidence, one));
