@@ -91,7 +91,8 @@ class Campaign {
     Nemesis nemesis{cluster_,
                     *fleet_,
                     log_,
-                    {options_.seed, options_.session_timeout, 1'500ms * options_.longest.count() / options_.faults}};
+                    {options_.seed, options_.session_timeout, 1'500ms * options_.longest.count() / options_.faults,
+                     options_.directory}};
     while (nemesis.failure().empty() && !is_over(nemesis, steady_clock::now() - start)) {
       static_cast<void>(test::eventually([&] { return !nemesis.failure().empty(); }, 1s));
       fleet_->replace_dead(log_);

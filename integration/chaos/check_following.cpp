@@ -33,8 +33,9 @@ bool is_node_event(const Record& record) {
 
 class FollowingCheck {
  public:
-  FollowingCheck(const Evidence& evidence, const Following& following, const std::vector<Interval>& troubles)
-      : evidence_{evidence}, following_{following}, troubles_{troubles} {}
+  FollowingCheck(const Evidence& evidence, const Following& following, const std::vector<Interval>& troubles,
+                 const std::vector<Interval>& strayed)
+      : evidence_{evidence}, following_{following}, troubles_{troubles}, strayed_{strayed} {}
 
   std::vector<Violation> run() {
     find_strange_events();
@@ -82,7 +83,7 @@ class FollowingCheck {
     }
     for (const auto& [path, all] : shown)
       if (const auto wrong = find_misshown(evidence_, following_.process, moments_of(evidence_.lives.of(path)), all,
-                                           following_.when.end))
+                                           strayed_, following_.when.end))
         add(wrong->what, wrong->at, path);
   }
 
@@ -139,6 +140,7 @@ class FollowingCheck {
   const Evidence& evidence_;
   const Following& following_;
   const std::vector<Interval>& troubles_;
+  const std::vector<Interval>& strayed_;
   std::vector<Violation> found_{};
 };
 
@@ -147,11 +149,12 @@ class FollowingCheck {
 std::vector<Violation> check_following(const Evidence& evidence) {
   std::vector<Violation> found;
   const auto troubles = times_of_stale_servers(evidence);
+  const auto strayed = times_of_strayed_servers(evidence);
   std::set<int> followers;
   for (const Following& each : followings_of(evidence, Event::follows, Event::unfollows)) {
     followers.insert(each.process);
     if (each.path != group_root)
-      std::ranges::move(FollowingCheck{evidence, each, troubles}.run(), std::back_inserter(found));
+      std::ranges::move(FollowingCheck{evidence, each, troubles, strayed}.run(), std::back_inserter(found));
   }
   if (followers.empty()) return found;
   for (const int process : evidence.drained)

@@ -66,6 +66,7 @@ std::vector<Violation> find_misshown_groups(const Evidence& evidence) {
   std::vector<Violation> found;
   const auto truth = moments_of_group(evidence.lives);
   const auto troubles = times_of_stale_servers(evidence);
+  const auto strayed = times_of_strayed_servers(evidence);
   for (const Following& each : followings_of(evidence, Event::follows, Event::unfollows)) {
     if (each.path != group_root) continue;
     const auto add = [&](const std::string& what, std::int64_t at) {
@@ -77,7 +78,7 @@ std::vector<Violation> find_misshown_groups(const Evidence& evidence) {
         shown.push_back({record.at, parse_members(record.reason), not_before(evidence, record, troubles)});
     const Interval unknown{each.when.begin, shown.empty() ? each.when.end : shown.front().at};
     if (evidence.is_too_long(each.process, unknown)) add("nothing was shown for too long", unknown.end);
-    if (const auto wrong = find_misshown(evidence, each.process, truth, shown, each.when.end))
+    if (const auto wrong = find_misshown(evidence, each.process, truth, shown, strayed, each.when.end))
       add(wrong->what, wrong->at);
   }
   return found;

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <stdexcept>
+#include <utility>
 
 namespace zklock::chaos {
 namespace {
@@ -16,6 +17,14 @@ std::unique_ptr<test::Network> network_if_any(int hosts) {
   } catch (const test::NetworkUnavailable&) {
     return nullptr;
   }
+}
+
+/// Nothing, if the server does not serve.
+std::optional<std::int64_t> differences_of(const testing::TestServer& server) {
+  const auto all = server.monitor();
+  const auto found = all.find("zk_digest_mismatches_count");
+  if (found == all.end()) return std::nullopt;
+  return std::stoll(found->second);
 }
 
 }  // namespace
@@ -71,14 +80,43 @@ void Cluster::end_session(std::int64_t id, std::string_view password) {
   ensemble_ ? ensemble_->end_session(id, password) : single_->end_session(id, password);
 }
 
+std::vector<std::size_t> Cluster::find_strayed() {
+  differences_.resize(size());
+  std::vector<std::size_t> strayed;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const auto number = differences_of(server(i));
+    if (!number) continue;  // it has left the others again, and is asked the next time
+    const Differences before = std::exchange(differences_[i], {server(i).pid(), *number});
+    if (*number > (server(i).pid() == before.pid ? before.number : 0)) strayed.push_back(i);
+  }
+  if (size() > 1 && strayed.size() == size() - 1) return {leader()};
+  return strayed;
+}
+
+void Cluster::renew(std::size_t index, const std::filesystem::path& directory) {
+  server(index).kill();
+  keep_logs(index, directory);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{server(index).directory()})
+    if (entry.path().filename() == "version-2") {
+      std::filesystem::remove_all(entry.path());
+      break;
+    }
+  server(index).start();
+  wait_serving();
+}
+
 void Cluster::stop_and_keep_logs(const std::filesystem::path& directory) {
   for (std::size_t i = 0; i < size(); ++i) {
     server(i).stop();
-    for (const auto& entry : std::filesystem::recursive_directory_iterator{server(i).directory()})
-      if (entry.path().filename().string().starts_with("log.") && entry.path().parent_path().filename() == "version-2")
-        std::filesystem::copy_file(
-            entry.path(), directory / ("log." + std::to_string(i) + "." + entry.path().filename().string().substr(4)));
+    keep_logs(i, directory);
   }
+}
+
+void Cluster::keep_logs(std::size_t index, const std::filesystem::path& directory) const {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{server(index).directory()})
+    if (entry.path().filename().string().starts_with("log.") && entry.path().parent_path().filename() == "version-2")
+      std::filesystem::copy_file(entry.path(), directory / ("log." + std::to_string(index) + "." +
+                                                            entry.path().filename().string().substr(4)));
 }
 
 }  // namespace zklock::chaos

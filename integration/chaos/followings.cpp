@@ -66,4 +66,19 @@ std::vector<Interval> times_of_stale_servers(const Evidence& evidence) {
   return all;
 }
 
+std::vector<Interval> times_of_strayed_servers(const Evidence& evidence) {
+  constexpr std::string_view strayed = "server_strayed";
+  std::vector<Interval> all;
+  std::int64_t last_fault = 0;  // of a server
+  for (const Record& each : evidence.faults) {
+    const bool is_of_server = each.reason.starts_with("server_") || each.reason.starts_with("leader_") ||
+                              each.reason.starts_with("majority_");
+    if (each.event == Event::fault && each.reason == strayed) all.push_back({last_fault});
+    if (each.event == Event::healed && each.reason == strayed && !all.empty())
+      all.back().end = each.at + evidence.bounds.session_timeout.count();
+    if (each.event == Event::fault && is_of_server && each.reason != strayed) last_fault = each.at;
+  }
+  return all;
+}
+
 }  // namespace zklock::chaos

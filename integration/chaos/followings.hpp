@@ -29,6 +29,10 @@ struct Following {
 /// been stopped, answers a sync by itself.
 [[nodiscard]] std::vector<Interval> times_of_stale_servers(const Evidence& evidence);
 
+/// The times in which a server may have answered that did not have the others' state, until it had begun anew: from the
+/// fault of a server after which that was found. What was shown then proves nothing.
+[[nodiscard]] std::vector<Interval> times_of_strayed_servers(const Evidence& evidence);
+
 /// Whether the path is that one, or is below it.
 [[nodiscard]] bool is_at_or_below(std::string_view path, std::string_view root);
 

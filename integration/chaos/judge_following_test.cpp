@@ -41,6 +41,16 @@ TEST_CASE("I19: what is told of a node was so, and nothing goes back") {
   CHECK(count(story) == 1);
 }
 
+TEST_CASE("I19: what a server shows that has strayed proves nothing until it has begun anew") {
+  FollowStory story = follows_a_tree();
+  story.told(13, "/tree/0", "changed", 11);
+  const bool is_in_time = GENERATE(true, false);
+  const double at = is_in_time ? 12.5 : 9;
+  story.fault(at - 1, "server_cut_off", 1).fault(at, "server_strayed", 1);
+  story.fault(at + 0.5, "server_strayed", 1, Event::healed).fault(at + 0.6, "server_cut_off", 1, Event::healed);
+  CHECK(count(story) == (is_in_time ? 0 : 1));
+}
+
 TEST_CASE("I19: versions between may be left out, and what came and went") {
   FollowStory story = follows_a_tree();
   story.set(13, theirs, "/tree/0", "y").make(17, theirs, "/tree/1").drop(18, theirs, "/tree/1");

@@ -152,6 +152,15 @@ TEST_CASE("I18: a group is shown as it was at a moment, and at no earlier one th
   CHECK(count(story) == 1);
 }
 
+TEST_CASE("I18: what a server shows of a group that has strayed proves nothing until it has begun anew") {
+  FollowStory story = shows_a_group();
+  story.fault(15.5, "server_cut_off", 1).fault(16.2, "server_strayed", 1);
+  story.fault(16.4, "server_strayed", 1, Event::healed).fault(16.5, "server_cut_off", 1, Event::healed);
+  const double at = GENERATE(16, 19);
+  story.says(at, {.event = Event::shows, .lock = "/group", .reason = "members:slot-1:10,slot-2:12"});
+  CHECK(count(story) == (at < 18 ? 0 : 1));
+}
+
 TEST_CASE("I18: a group that is live has what happened before there was a link") {
   FollowStory story = shows_a_group();
   const auto live = [&](double at, double without_link_at, const std::string& members) {

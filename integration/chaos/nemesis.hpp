@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -32,7 +33,8 @@ class Nemesis {
   struct Options {
     std::uint64_t seed;
     std::chrono::milliseconds session_timeout;
-    std::chrono::milliseconds rest;  ///< between two faults of a lane, in the mean
+    std::chrono::milliseconds rest;   ///< between two faults of a lane, in the mean
+    std::filesystem::path directory;  ///< of the campaign
     Truces truces{};
   };
   Nemesis(Cluster& cluster, Fleet& fleet, const Log& log, const Options& options);
@@ -59,6 +61,8 @@ class Nemesis {
   void pause_server(Dice& dice);
   void kill_servers(Dice& dice);
   void cut_off_server(Dice& dice);
+  /// After a fault of a server.
+  void wait_serving();
   void end_session(Dice& dice);
   void operate(Dice& dice);
   void delete_some_node(Dice& dice);

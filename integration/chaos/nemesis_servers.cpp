@@ -36,7 +36,7 @@ void Nemesis::kill_servers(Dice& dice) {
       },
       [&] {
         for (const std::size_t each : victims) cluster_.server(each).start();
-        cluster_.wait_serving();
+        wait_serving();
       });
 }
 
@@ -49,7 +49,7 @@ void Nemesis::pause_server(Dice& dice) {
       [&] { cluster_.server(victim).pause(); },
       [&] {
         cluster_.server(victim).resume();
-        cluster_.wait_serving();
+        wait_serving();
       });
 }
 
@@ -61,8 +61,19 @@ void Nemesis::cut_off_server(Dice& dice) {
       [&] { cluster_.cut_off(victim); },
       [&] {
         cluster_.rejoin(victim);
-        cluster_.wait_serving();
+        wait_serving();
       });
+}
+
+/// A server that goes on with another state than the others' would be noticed by an operator.
+void Nemesis::wait_serving() {
+  cluster_.wait_serving();
+  for (const std::size_t strayed : cluster_.find_strayed()) {
+    const Target target{static_cast<std::int64_t>(strayed)};
+    note(Event::fault, "server_strayed", target);
+    cluster_.renew(strayed, options_.directory);
+    note(Event::healed, "server_strayed", target);
+  }
 }
 
 void Nemesis::end_session(Dice& dice) {

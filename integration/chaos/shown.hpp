@@ -47,12 +47,18 @@ std::optional<Interval> find_overdue(const Evidence& evidence, int process, cons
 /// `truth` is what was, in the order of the transactions, from the beginning; `shown` is what the process has shown, in
 /// its order, and the last of it until `until`. Each state that is shown was there at a moment, and no moment comes
 /// before that of the state shown before; and none is shown for too long while there is another one. What is shown as
-/// live was not over when there was no link yet.
+/// live was not over when there was no link yet. A state that is shown in `strayed` times may be any.
 template <class State>
 std::optional<Misshown> find_misshown(const Evidence& evidence, int process, const std::vector<Moment<State>>& truth,
-                                      const std::vector<Moment<State>>& shown, std::int64_t until) {
+                                      const std::vector<Moment<State>>& shown, const std::vector<Interval>& strayed,
+                                      std::int64_t until) {
+  const auto may_be_any = [&](const Moment<State>& moment) {
+    return std::ranges::any_of(strayed,
+                               [&](const Interval& each) { return each.begin <= moment.at && moment.at <= each.end; });
+  };
   auto from = truth.begin();
   for (auto each = shown.begin(); each != shown.end(); ++each) {
+    if (may_be_any(*each)) continue;
     const auto is_it = [&, latest = each->at + evidence.bounds.clocks.count()](const Moment<State>& moment) {
       return moment.at <= latest && moment.state == each->state;
     };

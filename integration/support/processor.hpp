@@ -4,6 +4,9 @@
 #include <chrono>
 #include <cstdint>
 #include <fstream>
+#include <string>
+
+#include <unistd.h>
 
 namespace zklock::test {
 
@@ -13,6 +16,16 @@ inline std::chrono::nanoseconds time_without_processor() {
   std::int64_t ran = 0, waited = 0;
   file >> ran >> waited;
   return std::chrono::nanoseconds{waited};
+}
+
+/// For how long a hypervisor has taken the processors from this machine, all of them together. In steps of a tick, mostly
+/// 10 ms.
+inline std::chrono::nanoseconds time_taken_from_machine() {
+  std::ifstream file{"/proc/stat"};
+  std::string name;
+  std::int64_t user = 0, nice = 0, system = 0, idle = 0, io = 0, interrupts = 0, soft_interrupts = 0, steal = 0;
+  file >> name >> user >> nice >> system >> idle >> io >> interrupts >> soft_interrupts >> steal;
+  return std::chrono::nanoseconds{std::chrono::seconds{1}} * steal / ::sysconf(_SC_CLK_TCK);
 }
 
 }  // namespace zklock::test
