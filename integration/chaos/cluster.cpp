@@ -19,12 +19,15 @@ std::unique_ptr<test::Network> network_if_any(int hosts) {
   }
 }
 
-/// Nothing, if the server does not serve.
+/// Nothing, if the server does not serve: it may have left the others again, or have ended by itself.
 std::optional<std::int64_t> differences_of(const testing::TestServer& server) {
-  const auto all = server.monitor();
-  const auto found = all.find("zk_digest_mismatches_count");
-  if (found == all.end()) return std::nullopt;
-  return std::stoll(found->second);
+  try {
+    const auto all = server.monitor();
+    const auto found = all.find("zk_digest_mismatches_count");
+    if (found != all.end()) return std::stoll(found->second);
+  } catch (const std::runtime_error&) {
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -81,16 +84,20 @@ void Cluster::end_session(std::int64_t id, std::string_view password) {
 }
 
 std::vector<std::size_t> Cluster::find_strayed() {
-  differences_.resize(size());
-  std::vector<std::size_t> strayed;
+  if (!ensemble_) return {};  // it is alone
+  const std::size_t leading = leader();
+  std::vector<Differences> now;
+  std::vector<std::size_t> followers;
   for (std::size_t i = 0; i < size(); ++i) {
     const auto number = differences_of(server(i));
-    if (!number) continue;  // it has left the others again, and is asked the next time
-    const Differences before = std::exchange(differences_[i], {server(i).pid(), *number});
-    if (*number > (server(i).pid() == before.pid ? before.number : 0)) strayed.push_back(i);
+    if (!number) return {};  // all are asked the next time
+    now.push_back({server(i).pid(), *number});
+    const bool is_same_process = !differences_.empty() && differences_[i].pid == now[i].pid;
+    if (i != leading && *number > (is_same_process ? differences_[i].number : 0)) followers.push_back(i);
   }
-  if (size() > 1 && strayed.size() == size() - 1) return {leader()};
-  return strayed;
+  differences_ = std::move(now);
+  if (followers.size() == size() - 1) return {leading};
+  return followers;
 }
 
 void Cluster::renew(std::size_t index, const std::filesystem::path& directory) {
@@ -101,6 +108,7 @@ void Cluster::renew(std::size_t index, const std::filesystem::path& directory) {
       std::filesystem::remove_all(entry.path());
       break;
     }
+  static_cast<void>(leader());  // the others have one, so that this one cannot take part in the election
   server(index).start();
   wait_serving();
 }
@@ -113,8 +121,10 @@ void Cluster::stop_and_keep_logs(const std::filesystem::path& directory) {
 }
 
 void Cluster::keep_logs(std::size_t index, const std::filesystem::path& directory) const {
+  constexpr std::uintmax_t header = 16;  // a killed server may not have written it
   for (const auto& entry : std::filesystem::recursive_directory_iterator{server(index).directory()})
-    if (entry.path().filename().string().starts_with("log.") && entry.path().parent_path().filename() == "version-2")
+    if (entry.path().filename().string().starts_with("log.") && entry.path().parent_path().filename() == "version-2" &&
+        entry.file_size() >= header)
       std::filesystem::copy_file(entry.path(), directory / ("log." + std::to_string(index) + "." +
                                                             entry.path().filename().string().substr(4)));
 }

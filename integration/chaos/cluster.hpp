@@ -48,7 +48,8 @@ class Cluster {
 
   /// The servers that do not have the others' state, as a 3.8.0 server that has lost transactions of its log
   /// (docs/reliability.md). With each transaction the leader sends a digest of its state, and the servers count where
-  /// theirs is another one. Where all followers differ, the leader does. Tells each server once.
+  /// theirs is another one. Where all followers differ, the leader has strayed. Each is told once; a single server, and
+  /// servers not all of which answer, are not judged.
   [[nodiscard]] std::vector<std::size_t> find_strayed();
   /// Lets the server begin without data, and get the others'. Its transaction logs are kept as by stop_and_keep_logs().
   void renew(std::size_t index, const std::filesystem::path& directory);
@@ -62,17 +63,17 @@ class Cluster {
   void stop_and_keep_logs(const std::filesystem::path& directory);
 
  private:
+  struct Differences {
+    int pid = 0;
+    std::int64_t number = 0;  // since that process began
+  };
   [[nodiscard]] bool carries_out_writes() const;
   void keep_logs(std::size_t index, const std::filesystem::path& directory) const;
 
   std::unique_ptr<test::Network> network_;
   std::optional<testing::TestEnsemble> ensemble_;
   std::optional<testing::TestServer> single_;
-  struct Differences {
-    int pid = 0;
-    std::int64_t number = 0;  // since that process began
-  };
-  std::vector<Differences> differences_;  // of each server, as last seen
+  std::vector<Differences> differences_;  // of each server, as last seen; empty: never
 };
 
 }  // namespace zklock::chaos

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -63,6 +64,7 @@ std::vector<Interval> times_of_stale_servers(const Evidence& evidence) {
       all[begun.mapped()].end = each.at + stale_for;
     }
   }
+  std::ranges::move(times_of_strayed_servers(evidence), std::back_inserter(all));
   return all;
 }
 

@@ -26,11 +26,12 @@ struct Following {
 [[nodiscard]] std::vector<Following> followings_of(const Evidence& evidence, Event begin, Event end);
 
 /// The times in which a server may answer that does not know what the others know: a leader that is cut off, or has
-/// been stopped, answers a sync by itself.
+/// been stopped, answers a sync by itself; and a server may have strayed.
 [[nodiscard]] std::vector<Interval> times_of_stale_servers(const Evidence& evidence);
 
 /// The times in which a server may have answered that did not have the others' state, until it had begun anew: from the
-/// fault of a server after which that was found. What was shown then proves nothing.
+/// fault of a server after which that was found. What was shown then proves nothing. (If not all servers answered when
+/// they were asked, it may have strayed after an earlier fault.)
 [[nodiscard]] std::vector<Interval> times_of_strayed_servers(const Evidence& evidence);
 
 /// Whether the path is that one, or is below it.

@@ -61,8 +61,9 @@ class Nemesis {
   void pause_server(Dice& dice);
   void kill_servers(Dice& dice);
   void cut_off_server(Dice& dice);
-  /// After a fault of a server.
-  void wait_serving();
+  /// After a fault of a server: waits until the servers serve. One that then goes on with another state than the
+  /// others' begins anew, as an operator would let it.
+  void restore_servers();
   void end_session(Dice& dice);
   void operate(Dice& dice);
   void delete_some_node(Dice& dice);

@@ -36,7 +36,7 @@ void Nemesis::kill_servers(Dice& dice) {
       },
       [&] {
         for (const std::size_t each : victims) cluster_.server(each).start();
-        wait_serving();
+        restore_servers();
       });
 }
 
@@ -49,7 +49,7 @@ void Nemesis::pause_server(Dice& dice) {
       [&] { cluster_.server(victim).pause(); },
       [&] {
         cluster_.server(victim).resume();
-        wait_serving();
+        restore_servers();
       });
 }
 
@@ -61,12 +61,11 @@ void Nemesis::cut_off_server(Dice& dice) {
       [&] { cluster_.cut_off(victim); },
       [&] {
         cluster_.rejoin(victim);
-        wait_serving();
+        restore_servers();
       });
 }
 
-/// A server that goes on with another state than the others' would be noticed by an operator.
-void Nemesis::wait_serving() {
+void Nemesis::restore_servers() {
   cluster_.wait_serving();
   for (const std::size_t strayed : cluster_.find_strayed()) {
     const Target target{static_cast<std::int64_t>(strayed)};

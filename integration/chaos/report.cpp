@@ -69,13 +69,16 @@ std::map<std::string, std::int64_t> leaks_of(const Evidence& evidence) {
   return leaks;
 }
 
-/// A line for each, in the order of time.
+/// A line for each of the first ones, in the order of time.
 void print_times(const Evidence& evidence, const std::vector<Violation>& found) {
   std::multimap<std::int64_t, std::string> lines;
   for (const Violation& each : found) lines.emplace(shown_at(evidence, each), each.what);
   std::size_t left = times_shown;
   for (const auto& [at, what] : lines) {
-    if (left-- == 0) break;
+    if (left-- == 0) {
+      std::printf("     and %zu more\n", lines.size() - times_shown);
+      break;
+    }
     std::printf("     after %.1f s: %s\n", static_cast<double>(at - evidence.begins_at) / 1e6, what.c_str());
   }
 }
@@ -103,6 +106,10 @@ bool report(const CampaignOptions& options, const CampaignOutcome& outcome) {
     if (each.event == Event::measured && each.reason.starts_with("zk_") && each.number != 0)
       std::printf("note: a server says that its %s is %lld\n", each.reason.c_str(),
                   static_cast<long long>(each.number));
+  const auto strayed = std::ranges::count_if(evidence.faults, [](const Record& each) {
+    return each.event == Event::fault && each.reason == "server_strayed";
+  });
+  if (strayed > 0) std::printf("note: %td servers had strayed from the others, and have begun anew\n", strayed);
   std::map<std::string, std::int64_t> asked, granted, asked_with_limit, granted_with_limit;
   for (const auto& [kind, tally] : tally_by_kind(evidence)) {
     asked[kind] = tally.asked;
@@ -115,7 +122,7 @@ bool report(const CampaignOptions& options, const CampaignOutcome& outcome) {
   std::ostringstream json;
   json << "{\n  \"seed\": " << options.seed << ",\n  \"seconds\": " << outcome.seconds
        << ",\n  \"acquisitions\": " << acquisitions << ",\n  \"faults\": " << to_json(outcome.faults)
-       << ",\n  \"violations\": " << to_json(violations)
+       << ",\n  \"violations\": " << to_json(violations) << ",\n  \"strayed_servers\": " << strayed
        << ",\n  \"transactions_checked\": " << evidence.history.nodes().size() + evidence.history.marks().size()
        << ",\n  \"asked\": " << to_json(asked) << ",\n  \"granted\": " << to_json(granted)
        << ",\n  \"asked_with_limit\": " << to_json(asked_with_limit)

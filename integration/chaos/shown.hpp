@@ -47,36 +47,42 @@ std::optional<Interval> find_overdue(const Evidence& evidence, int process, cons
 /// `truth` is what was, in the order of the transactions, from the beginning; `shown` is what the process has shown, in
 /// its order, and the last of it until `until`. Each state that is shown was there at a moment, and no moment comes
 /// before that of the state shown before; and none is shown for too long while there is another one. What is shown as
-/// live was not over when there was no link yet. A state that is shown in `strayed` times may be any.
+/// live was not over when there was no link yet. A state that is shown in `strayed` times may be any; if it is wrong, it
+/// is not shown for too long after them.
 template <class State>
 std::optional<Misshown> find_misshown(const Evidence& evidence, int process, const std::vector<Moment<State>>& truth,
                                       const std::vector<Moment<State>>& shown, const std::vector<Interval>& strayed,
                                       std::int64_t until) {
-  const auto may_be_any = [&](const Moment<State>& moment) {
-    return std::ranges::any_of(strayed,
-                               [&](const Interval& each) { return each.begin <= moment.at && moment.at <= each.end; });
+  const auto strayed_until = [&](const Moment<State>& moment) {
+    std::int64_t last = 0;
+    for (const Interval& each : strayed)
+      if (each.begin <= moment.at && moment.at <= each.end) last = std::max(last, each.end);
+    return last;
   };
   auto from = truth.begin();
   for (auto each = shown.begin(); each != shown.end(); ++each) {
-    if (may_be_any(*each)) continue;
     const auto is_it = [&, latest = each->at + evidence.bounds.clocks.count()](const Moment<State>& moment) {
       return moment.at <= latest && moment.state == each->state;
     };
     const auto was_over = [&, earliest = each->not_before](auto moment) {
       return std::next(moment) != truth.end() && std::next(moment)->at < earliest;
     };
-    const auto first = std::find_if(from, truth.end(), is_it);
-    if (first == truth.end())
-      return Misshown{
-          std::any_of(truth.begin(), from, is_it) ? "what is shown has gone back" : "what is shown never was",
-          each->at};
-    for (from = first; from != truth.end() && was_over(from);) from = std::find_if(std::next(from), truth.end(), is_it);
-    if (from == truth.end()) return Misshown{"what is shown as live was over before there was a link", each->at};
+    const std::int64_t proves_from = std::max(each->at, strayed_until(*each));
+    if (proves_from == each->at) {
+      const auto first = std::find_if(from, truth.end(), is_it);
+      if (first == truth.end())
+        return Misshown{
+            std::any_of(truth.begin(), from, is_it) ? "what is shown has gone back" : "what is shown never was",
+            each->at};
+      from = first;
+      while (from != truth.end() && was_over(from)) from = std::find_if(std::next(from), truth.end(), is_it);
+      if (from == truth.end()) return Misshown{"what is shown as live was over before there was a link", each->at};
+    }
     if (each != shown.begin() && std::prev(each)->state == each->state) continue;
     const auto other = [&](const Moment<State>& later) { return later.state != each->state; };
     const auto next = std::find_if(each, shown.end(), other);
     if (const auto overdue =
-            find_overdue(evidence, process, truth, each->state, {each->at, next == shown.end() ? until : next->at}))
+            find_overdue(evidence, process, truth, each->state, {proves_from, next == shown.end() ? until : next->at}))
       return Misshown{"what is shown was over for " + std::to_string((overdue->end - overdue->begin) / 1'000) + " ms",
                       overdue->end};
   }

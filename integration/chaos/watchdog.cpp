@@ -12,11 +12,8 @@ namespace zklock::chaos {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// By the calling thread. What a hypervisor has taken from any thread counts as taken from this one.
-std::chrono::nanoseconds waited_for_processor() {
-  return test::time_without_processor() + test::time_taken_from_machine();
-}
+using test::time_taken_from_machine;
+using test::time_without_processor;
 
 constexpr auto period = 20ms;
 constexpr auto tolerance = 50ms;
@@ -68,9 +65,10 @@ void Watchdog::run() {
     const auto overslept = Clock::now() - asleep - period;  // nothing of the library's is in this
     if (overslept > tolerance) shared_->note(Event::late, overslept);
     if (shared_->awaited.exchange(true)) continue;
-    asio::post(client_.get_executor(), [shared = shared_, asked = Clock::now()] {
-      const auto waited = waited_for_processor();
-      const auto late = Clock::now() - asked - (waited - std::exchange(shared->waited, waited));
+    asio::post(client_.get_executor(), [shared = shared_, asked = Clock::now(), taken = time_taken_from_machine()] {
+      const auto waited = time_without_processor();
+      const auto late =
+          Clock::now() - asked - (waited - std::exchange(shared->waited, waited)) - (time_taken_from_machine() - taken);
       shared->awaited = false;
       if (late > tolerance) shared->note(Event::stalled, late);
     });

@@ -11,8 +11,8 @@
 namespace zklock::chaos {
 
 /// Asks the client's I/O thread for a reply, again and again, and notes when it is late: by how much, less the time
-/// that it waited for a processor, or that the machine had fewer of them. Also notes until when the session is proven
-/// valid.
+/// that it waited for a processor, and less what a hypervisor took from any processor meanwhile. Also notes until when
+/// the session is proven valid.
 class Watchdog {
  public:
   Watchdog(const Client& client, const Log& log, int process);

@@ -72,9 +72,9 @@ bool may_leave_others(LockKind holder, LockKind behind) {
 
 enum class Turn { ours, to_be_listed };
 
-/// Waits until this attempt has the lock, without another list of the queue, or may have it. A local predecessor that
-/// leaves wakes this waiter without a reply from the server: its delete is sent ahead of whatever this waiter requests,
-/// all other clients wait behind both nodes, and both nodes are deleted with the same session.
+/// Waits until this attempt has the lock, without another list of the queue, or may have it, which a list tells. A local
+/// predecessor that leaves wakes this waiter without a reply from the server: its delete is sent ahead of whatever this
+/// waiter requests, all other clients wait behind both nodes, and both nodes are deleted with the same session.
 Awaitable<Result<Turn>> wait_turn(Session session, const LockCore& core, const LocalPosition& position, LockKind kind,
                                   std::weak_ptr<LocalWaiter> own) {
   bool decides = position.only_predecessor;  // false without a list: then only a predecessor with the lock decides
