@@ -200,7 +200,7 @@ def smoke():
     return [Case("uncontended", "fast", ONE_LOCK, {"waiters": 1}, plain("zklock", "curator"), 3, 300),
             Case("contended-8", "fast", "One lock, 8 waiters in one process", {"waiters": 8},
                  plain("zklock", "curator-own"), 3, 300),
-            leaders(4, 2, 5, 1, 300),
+            leaders(4, 2, 5, 1, 2000),
             cache(200, 10, 0, 1),
             cache_relink(200, 10, 20, 0, 1, [Spec("zklock", "caches")]),
             cache_changes(200, 0, 1, 300, [Spec("zklock", "caches")]),
