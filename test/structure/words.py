@@ -22,7 +22,7 @@ BANNED = [
     (r"\bcontend\b|\bContention\b", "Contention", "QueuePosition; find_position"),
     (r"\bcontention\.\w+|\bQueuePosition contention\b", "contention.verdict", "position"),
     (r"\bkeeps_out\b|\bkept_out_by\b|\bis_last_obstacle\b", "keeps_out", "blocks; is_blocked_by; only_predecessor"),
-    (r"\bWokenUp\b", "WokenUp", "Turn"),
+    (r"\bWokenUp\b|\bWakeup\b", "WokenUp", "Turn"),
     (r"\bHolding\b|\bThreadHolds\b", "Holding", "HeldLock; ThreadLeases"),
     (r"\b[Pp]atience_?\b", "Patience", "WaitPolicy"),
     (r"\blease_news\b|\bLeaseNews\b|\bLookout\b", "LeaseNews", "LeaseEvent; LeaseMonitor"),
