@@ -18,8 +18,8 @@ inline std::chrono::nanoseconds time_without_processor() {
   return std::chrono::nanoseconds{waited};
 }
 
-/// For how long a hypervisor has taken the processors from this machine, all of them together. In steps of a tick, mostly
-/// 10 ms.
+/// For how long a hypervisor has taken the processors from this machine, all of them together. In steps of a tick,
+/// mostly 10 ms.
 inline std::chrono::nanoseconds time_taken_from_machine() {
   std::ifstream file{"/proc/stat"};
   std::string name;
