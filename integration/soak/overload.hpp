@@ -13,9 +13,9 @@ struct OverloadOptions {
   int min_success = 90;  // percent
 };
 
-/// True: every operation has ended within its deadline, and so many of them without an error; the I/O thread was never
-/// busy for longer than `max_busy` without a look at its sockets, apart from what the machine stood still; and the session
-/// lives.
+/// True: every operation has ended within its deadline, and so many of them without an error; the I/O thread was busy
+/// for longer than `max_busy` without a look at its sockets after one of the cuts at most, apart from what the machine
+/// stood still; and the session lives.
 [[nodiscard]] bool run_overload(const OverloadOptions& options);
 
 }  // namespace zklock::test
