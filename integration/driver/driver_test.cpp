@@ -100,7 +100,7 @@ TEST_CASE("a client that finds no server neither spins nor hangs, and its operat
   const auto took = std::chrono::steady_clock::now() - start;
   CHECK(error == Error::not_connected);
   CHECK(took >= 1s);
-  CHECK(took < 3s);
+  CHECK(took < 2s + slack);
   CHECK(static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC < 0.3 * std::chrono::duration<double>(took).count());
   CHECK(std::get<0>(outcome_of_operation<Lease>([&](auto token) { mutex.async_acquire(200ms, std::move(token)); })) ==
         Error::not_connected);
