@@ -5,6 +5,7 @@
 #include "foreign_user.hpp"
 #include "layout.hpp"
 #include "nemesis.hpp"
+#include "soak/busy_watch.hpp"
 #include "support/fixture.hpp"
 
 #include <algorithm>
@@ -108,6 +109,7 @@ class Campaign {
     fleet_->note_requests(log_);
     take_census(cluster_, log_);
     fleet_->quit(log_);
+    note_stalls();
     cluster_.stop_and_keep_logs(options_.directory);
     return {std::chrono::duration<double>{steady_clock::now() - start}.count(), nemesis.counts()};
   }
@@ -116,6 +118,17 @@ class Campaign {
   bool is_over(const Nemesis& nemesis, steady_clock::duration elapsed) {
     return elapsed >= options_.longest ||
            (register_log_.count() >= options_.acquisitions && nemesis.total() >= options_.faults);
+  }
+
+  void note_stalls() {
+    const auto now = Clock::now();
+    const std::int64_t at = now_in_microseconds();
+    for (const auto& of_processor : stall_watch_.stalls())
+      for (const test::Interval& each : of_processor) {
+        const auto ago = std::chrono::duration_cast<std::chrono::microseconds>(now - each.to);
+        const auto length = std::chrono::duration_cast<std::chrono::milliseconds>(each.to - each.from);
+        log_.write({.at = at - ago.count(), .event = Event::late, .number = length.count()});
+      }
   }
 
   void print_progress(const Nemesis& nemesis, steady_clock::duration elapsed) {
@@ -130,6 +143,7 @@ class Campaign {
 
   CampaignOptions options_;
   Log log_{options_.directory / "faults"};
+  test::StallWatch stall_watch_;
   Cluster cluster_{options_.servers};  // first: the others are to be in the same network
   test::Process register_{"/proc/self/exe", {"register", "--log", (options_.directory / "register").string()}};
   std::uint16_t port_ = static_cast<std::uint16_t>(std::stoi(register_.line()));

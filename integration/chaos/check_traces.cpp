@@ -182,16 +182,18 @@ std::vector<Violation> check_isolation(const Evidence& evidence) {
 }
 
 std::vector<Violation> check_loop(const Evidence& evidence) {
+  constexpr std::chrono::milliseconds busy_for_too_long{50};
   constexpr std::size_t hiccups = 3;  // of a machine that is shared with others; a library's come again and again
   std::vector<Violation> found;
   for (const Record& each : evidence.users) {
     if (each.event != Event::stalled) continue;
     const Interval when{each.at - each.number * 1'000 - evidence.bounds.tolerance.count(), each.at};
     // When other processes stand still, too, or a thread that has nothing to do oversleeps, the machine is the cause.
+    const auto own = std::chrono::milliseconds{each.number} - evidence.lateness(when);
     const bool is_alone = std::ranges::none_of(evidence.users, [&](const Record& other) {
       return other.event == Event::stalled && other.process != each.process && std::abs(other.at - each.at) < 100'000;
     });
-    if (is_alone && evidence.stopped(each.process, when).count() == 0 && evidence.lateness(when).count() == 0)
+    if (is_alone && evidence.stopped(each.process, when).count() == 0 && own > busy_for_too_long)
       found.push_back({"the I/O thread was busy for " + std::to_string(each.number) + " ms", {}, each.process});
   }
   if (found.size() <= hiccups) found.clear();

@@ -124,7 +124,7 @@ void Evidence::index_troubles() {
   }
 }
 
-/// The lateness of the machine: while a process is stopped its threads oversleep, too.
+/// The lateness of the machine: while a process is stopped its threads oversleep, too. The director is never stopped.
 void Evidence::index_lateness() {
   constexpr std::int64_t worth_a_line = 50'000;
   for (Record each : users) {
@@ -132,6 +132,11 @@ void Evidence::index_lateness() {
     each.number *= 1'000;
     each.number -= stopped(each.process, {each.at - each.number, each.at}).count();
     if (each.number >= worth_a_line) late.push_back(each);
+  }
+  for (Record each : faults) {
+    if (each.event != Event::late) continue;
+    each.number *= 1'000;
+    late.push_back(each);
   }
 }
 

@@ -112,6 +112,12 @@ TEST_CASE("I12, I14, I15: descriptors that grow, a host that changes, an I/O thr
   CHECK(check_resources(story.tell()).size() == 1);
   CHECK(check_isolation(story.tell()).size() == 1);
   CHECK(check_loop(story.tell()).size() == 4);
+  const auto stood_still = [&](std::int64_t milliseconds) {
+    story.evidence.faults.push_back({.at = 31 * second, .event = Event::late, .number = milliseconds});
+  };
+  stood_still(20);
+  CHECK(check_loop(story.tell()).size() == 4);
+  SECTION("on a processor that stood still") { stood_still(40); }
   SECTION("stopped") { story.fault(29, "client_paused", 1).fault(33, "client_paused", 1, Event::healed); }
   SECTION("on a machine that is late") {
     story.evidence.users.push_back({.at = 31 * second, .event = Event::late, .process = 2, .number = 60});

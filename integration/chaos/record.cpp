@@ -75,7 +75,7 @@ Log::Log(const std::filesystem::path& path)
 Log::~Log() { ::close(file_); }
 
 void Log::write(Record record) const {
-  record.at = now_in_microseconds();
+  if (record.at == 0) record.at = now_in_microseconds();
   const std::string line = to_line(record);
   if (::write(file_, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
     throw std::system_error{errno, std::generic_category(), "a log of the campaign"};

@@ -25,7 +25,8 @@ enum class Event {
   released,     ///< the user has released the lock; the `reason` is the outcome
   finished,     ///< the user goes on to its next operation
   stalled,      ///< the client's I/O thread was late by `number` ms, by its own fault
-  late,         ///< the machine has let a thread of the process oversleep by `number` ms
+  late,         ///< the machine has let a thread of the process oversleep by `number` ms; in the director's log, one
+                ///< that only sleeps
   measured,     ///< `number` of what the `reason` names
   drained,      ///< all users have come to their end, and the client is still connected
   entered,      ///< the register lets the user in
@@ -86,7 +87,7 @@ class Log {
   ~Log();
   Log(const Log&) = delete;
 
-  /// Fills in the time.
+  /// Fills in the time, if the record has none.
   void write(Record record) const;
 
  private:

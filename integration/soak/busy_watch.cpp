@@ -75,13 +75,16 @@ void StallWatch::sleep_on(std::size_t number, int processor) {
   CPU_ZERO(&only);
   CPU_SET(static_cast<std::size_t>(processor), &only);
   ::pthread_setaffinity_np(::pthread_self(), sizeof only, &only);
+  const sched_param least_of_real_time{.sched_priority = 1};
+  const bool waits_for_none = ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &least_of_real_time) == 0;
   while (!over_) {
     const auto waited = time_without_processor();
     const auto due = Clock::now() + nap;
     ::poll(nullptr, 0, static_cast<int>(nap.count()));
     const auto overslept = Clock::now() - due;
     if (overslept <= punctual) continue;
-    const auto stall = overslept - (time_without_processor() - waited);  // other threads' work is no stall
+    // Other threads' work is no stall.
+    const auto stall = waits_for_none ? overslept : overslept - (time_without_processor() - waited);
     if (stall <= punctual) continue;
     const std::lock_guard lock{mutex_};
     stalls_[number].push_back({due, due + stall});
