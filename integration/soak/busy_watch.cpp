@@ -77,14 +77,14 @@ void StallWatch::sleep_on(std::size_t number, int processor) {
   ::pthread_setaffinity_np(::pthread_self(), sizeof only, &only);
   const sched_param least_of_real_time{.sched_priority = 1};
   const bool waits_for_none = ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &least_of_real_time) == 0;
+  const auto waited_so_far = [&] { return waits_for_none ? std::chrono::nanoseconds{0} : time_without_processor(); };
   while (!over_) {
-    const auto waited = time_without_processor();
+    const auto waited = waited_so_far();
     const auto due = Clock::now() + nap;
     ::poll(nullptr, 0, static_cast<int>(nap.count()));
     const auto overslept = Clock::now() - due;
     if (overslept <= punctual) continue;
-    // Other threads' work is no stall.
-    const auto stall = waits_for_none ? overslept : overslept - (time_without_processor() - waited);
+    const auto stall = overslept - (waited_so_far() - waited);  // other threads' work is no stall
     if (stall <= punctual) continue;
     const std::lock_guard lock{mutex_};
     stalls_[number].push_back({due, due + stall});
