@@ -194,7 +194,8 @@ std::vector<Violation> check_loop(const Evidence& evidence) {
       return other.event == Event::stalled && other.process != each.process && std::abs(other.at - each.at) < 100'000;
     });
     if (is_alone && evidence.stopped(each.process, when).count() == 0 && own > busy_for_too_long)
-      found.push_back({"the I/O thread was busy for " + std::to_string(each.number) + " ms", {}, each.process});
+      found.push_back(
+          {"the I/O thread was busy for " + std::to_string(each.number) + " ms", {}, each.process, 0, each.at});
   }
   if (found.size() <= hiccups) found.clear();
   return found;

@@ -18,6 +18,8 @@ constexpr std::array<std::string_view, 32> names{
     "follows",  "told",    "unfollows", "looks",    "holds",   "held",    "adds",        "added"};
 constexpr const char* nothing = "-";
 
+thread_local std::chrono::nanoseconds spent_in_writes{0};
+
 std::optional<Event> find_event(std::string_view name) {
   for (std::size_t i = 0; i < names.size(); ++i)
     if (names[i] == name) return Event{static_cast<int>(i)};
@@ -74,10 +76,15 @@ Log::Log(const std::filesystem::path& path)
 
 Log::~Log() { ::close(file_); }
 
+std::chrono::nanoseconds Log::time_in_writes() noexcept { return spent_in_writes; }
+
 void Log::write(Record record) const {
   if (record.at == 0) record.at = now_in_microseconds();
   const std::string line = to_line(record);
-  if (::write(file_, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+  const auto begin = std::chrono::steady_clock::now();
+  const ssize_t written = ::write(file_, line.data(), line.size());
+  spent_in_writes += std::chrono::steady_clock::now() - begin;
+  if (written != static_cast<ssize_t>(line.size()))
     throw std::system_error{errno, std::generic_category(), "a log of the campaign"};
 }
 

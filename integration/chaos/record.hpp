@@ -24,9 +24,8 @@ enum class Event {
   releasing,    ///< the user begins to release the lock
   released,     ///< the user has released the lock; the `reason` is the outcome
   finished,     ///< the user goes on to its next operation
-  stalled,      ///< the client's I/O thread was late by `number` ms, by its own fault
-  late,         ///< the machine has let a thread of the process oversleep by `number` ms; in the director's log, one
-                ///< that only sleeps
+  stalled,      ///< the client's I/O thread was late by `number` ms, by its own fault; it worked for `limit` ms then
+  late,         ///< the machine has let a thread of the process, or of the director, oversleep by `number` ms
   measured,     ///< `number` of what the `reason` names
   drained,      ///< all users have come to their end, and the client is still connected
   entered,      ///< the register lets the user in
@@ -89,6 +88,8 @@ class Log {
 
   /// Fills in the time, if the record has none.
   void write(Record record) const;
+  /// How long this thread has been in writes, of any log: a busy disk may block one.
+  [[nodiscard]] static std::chrono::nanoseconds time_in_writes() noexcept;
 
  private:
   int file_;

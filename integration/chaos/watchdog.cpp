@@ -12,6 +12,7 @@ namespace zklock::chaos {
 namespace {
 
 using namespace std::chrono_literals;
+using test::processor_time_of_this_thread;
 using test::time_taken_from_machine;
 using test::time_without_processor;
 
@@ -19,24 +20,49 @@ constexpr auto period = 20ms;
 constexpr auto tolerance = 50ms;
 constexpr auto trust_worth_a_line = 50ms;  // of more trust
 
+std::int64_t in_milliseconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
 }  // namespace
 
-struct Watchdog::Shared {
-  Shared(const Log& l, int p) : log{l}, process{p} {}
-  void note(Event event, std::chrono::nanoseconds late) const {
-    const auto number = std::chrono::duration_cast<std::chrono::milliseconds>(late).count();
-    log.write({.event = event, .process = process, .number = number});
+/// No other thread takes part: one that waits for a processor would seem to be the I/O thread's fault.
+struct Watchdog::Ticks : std::enable_shared_from_this<Ticks> {
+  Ticks(const Client& client, const Log& l, int p) : timer{client.get_executor()}, log{l}, process{p} {}
+
+  void tick() {
+    timer.expires_after(period);
+    timer.async_wait([self = shared_from_this(), waited = time_without_processor(), taken = time_taken_from_machine(),
+                      written = Log::time_in_writes(), used = processor_time_of_this_thread()](error_code error) {
+      if (error || self->over) return;
+      const auto late = Clock::now() - self->timer.expiry() - (time_without_processor() - waited) -
+                        (time_taken_from_machine() - taken) - (Log::time_in_writes() - written);
+      if (late > tolerance)
+        self->log.write({.event = Event::stalled,
+                         .process = self->process,
+                         .number = in_milliseconds(late),
+                         .limit = in_milliseconds(processor_time_of_this_thread() - used)});
+      self->tick();
+    });
   }
+
+  Timer timer;
   const Log& log;
   int process;
-  std::atomic<bool> awaited{false};
-  std::chrono::nanoseconds waited{0};  // of the I/O thread
+  std::atomic<bool> over{false};
 };
 
 Watchdog::Watchdog(const Client& client, const Log& log, int process)
-    : client_{client}, shared_{std::make_shared<Shared>(log, process)}, thread_{[this] { run(); }} {}
+    : client_{client},
+      log_{log},
+      process_{process},
+      ticks_{std::make_shared<Ticks>(client, log, process)},
+      thread_{[this] { run(); }} {
+  asio::post(client.get_executor(), [ticks = ticks_] { ticks->tick(); });
+}
 
 Watchdog::~Watchdog() {
+  ticks_->over = true;
   over_ = true;
   thread_.join();
 }
@@ -50,11 +76,10 @@ void Watchdog::note_trust() {
   if (valid_until <= read_at || (session.id() == trusted_ && valid_until < trusted_until_ + trust_worth_a_line)) return;
   trusted_ = session.id();
   trusted_until_ = valid_until;
-  shared_->log.write(
-      {.event = Event::trusts,
-       .process = shared_->process,
-       .session = trusted_,
-       .number = now + std::chrono::duration_cast<std::chrono::microseconds>(valid_until - read_at).count()});
+  log_.write({.event = Event::trusts,
+              .process = process_,
+              .session = trusted_,
+              .number = now + std::chrono::duration_cast<std::chrono::microseconds>(valid_until - read_at).count()});
 }
 
 void Watchdog::run() {
@@ -63,15 +88,8 @@ void Watchdog::run() {
     const auto asleep = Clock::now();
     ::poll(nullptr, 0, static_cast<int>(period.count()));
     const auto overslept = Clock::now() - asleep - period;  // nothing of the library's is in this
-    if (overslept > tolerance) shared_->note(Event::late, overslept);
-    if (shared_->awaited.exchange(true)) continue;
-    asio::post(client_.get_executor(), [shared = shared_, asked = Clock::now(), taken = time_taken_from_machine()] {
-      const auto waited = time_without_processor();
-      const auto late =
-          Clock::now() - asked - (waited - std::exchange(shared->waited, waited)) - (time_taken_from_machine() - taken);
-      shared->awaited = false;
-      if (late > tolerance) shared->note(Event::stalled, late);
-    });
+    if (overslept > tolerance)
+      log_.write({.event = Event::late, .process = process_, .number = in_milliseconds(overslept)});
   }
 }
 

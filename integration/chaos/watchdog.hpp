@@ -6,13 +6,14 @@
 #include <zklock/client.hpp>
 
 #include <atomic>
+#include <memory>
 #include <thread>
 
 namespace zklock::chaos {
 
-/// Asks the client's I/O thread for a reply, again and again, and notes when it is late: by how much, less the time
-/// that it waited for a processor, and less what a hypervisor took from any processor meanwhile. Also notes until when
-/// the session is proven valid.
+/// Has a timer on the client's I/O thread, and notes when its end is seen late: by how much, less the time that the
+/// thread waited for a processor or wrote records of the campaign, and less what a hypervisor took from any processor
+/// meanwhile. Also notes until when the session is proven valid.
 class Watchdog {
  public:
   Watchdog(const Client& client, const Log& log, int process);
@@ -20,12 +21,14 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
 
  private:
-  struct Shared;
+  struct Ticks;
   void run();
   void note_trust();
 
   const Client& client_;
-  std::shared_ptr<Shared> shared_;
+  const Log& log_;
+  int process_;
+  std::shared_ptr<Ticks> ticks_;
   std::atomic<bool> over_{false};
   std::int64_t trusted_ = 0;  ///< the id of a session
   Clock::time_point trusted_until_{};

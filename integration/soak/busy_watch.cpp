@@ -5,7 +5,6 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 #include <poll.h>
@@ -20,12 +19,6 @@ using namespace std::chrono_literals;
 constexpr auto nap = 2ms;
 constexpr auto punctual = 10ms;          // late by less is no stall
 constexpr Milliseconds worth_noting{5};  // of a busy time
-
-Milliseconds processor_time_of_this_thread() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
-}
 
 std::vector<int> processors() {
   cpu_set_t usable;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <fstream>
 #include <string>
 
@@ -16,6 +17,13 @@ inline std::chrono::nanoseconds time_without_processor() {
   std::int64_t ran = 0, waited = 0;
   file >> ran >> waited;
   return std::chrono::nanoseconds{waited};
+}
+
+/// The processor time that this thread has used.
+inline std::chrono::nanoseconds processor_time_of_this_thread() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
 }
 
 /// For how long a hypervisor has taken the processors from this machine, all of them together. In steps of a tick,
