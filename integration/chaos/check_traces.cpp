@@ -182,20 +182,22 @@ std::vector<Violation> check_isolation(const Evidence& evidence) {
 }
 
 std::vector<Violation> check_loop(const Evidence& evidence) {
-  constexpr std::chrono::milliseconds busy_for_too_long{50};
+  constexpr std::chrono::milliseconds too_late{50};
+  constexpr std::int64_t same_moment = 100'000;
   constexpr std::size_t hiccups = 3;  // of a machine that is shared with others; a library's come again and again
   std::vector<Violation> found;
   for (const Record& each : evidence.users) {
     if (each.event != Event::stalled) continue;
-    const Interval when{each.at - each.number * 1'000 - evidence.bounds.tolerance.count(), each.at};
-    // When other processes stand still, too, or a thread that has nothing to do oversleeps, the machine is the cause.
+    const Interval when{each.at - each.token * 1'000 - same_moment, each.at};
+    // The machine is the cause when a thread that has nothing to do oversleeps, or other processes stand still, too.
     const auto own = std::chrono::milliseconds{each.number} - evidence.lateness(when);
     const bool is_alone = std::ranges::none_of(evidence.users, [&](const Record& other) {
-      return other.event == Event::stalled && other.process != each.process && std::abs(other.at - each.at) < 100'000;
+      return other.event == Event::stalled && other.process != each.process &&
+             std::abs(other.at - each.at) < same_moment;
     });
-    if (is_alone && evidence.stopped(each.process, when).count() == 0 && own > busy_for_too_long)
+    if (is_alone && evidence.stopped(each.process, when).count() == 0 && own > too_late)
       found.push_back(
-          {"the I/O thread was busy for " + std::to_string(each.number) + " ms", {}, each.process, 0, each.at});
+          {"the I/O thread was late by " + std::to_string(each.number) + " ms", {}, each.process, 0, each.at});
   }
   if (found.size() <= hiccups) found.clear();
   return found;

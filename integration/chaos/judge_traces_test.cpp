@@ -99,7 +99,7 @@ TEST_CASE("I11: a node's data are no client and count, or another client's") {
   CHECK(check_node_data(story.tell()).size() == 1);
 }
 
-TEST_CASE("I12, I14, I15: descriptors that grow, a host that changes, an I/O thread that is busy") {
+TEST_CASE("I12, I14, I15: descriptors that grow, a host that changes, an I/O thread that is late") {
   Story story = handed_off();
   const auto measured = [&](const char* what, std::int64_t number) {
     story.evidence.users.push_back({.event = Event::measured, .process = 1, .number = number, .reason = what});
@@ -108,16 +108,20 @@ TEST_CASE("I12, I14, I15: descriptors that grow, a host that changes, an I/O thr
   measured("descriptors", 30);
   measured("changes_of_the_host", 1);
   for (const std::int64_t at : {30, 31, 32, 33})
-    story.evidence.users.push_back({.at = at * second, .event = Event::stalled, .process = 1, .number = 80});
+    story.evidence.users.push_back(
+        {.at = at * second, .event = Event::stalled, .process = 1, .token = 200, .number = 80});
   CHECK(check_resources(story.tell()).size() == 1);
   CHECK(check_isolation(story.tell()).size() == 1);
   CHECK(check_loop(story.tell()).size() == 4);
-  const auto stood_still = [&](std::int64_t milliseconds) {
-    story.evidence.faults.push_back({.at = 31 * second, .event = Event::late, .number = milliseconds});
+  const auto stood_still = [&](std::int64_t at, std::int64_t milliseconds) {
+    story.evidence.faults.push_back({.at = at, .event = Event::late, .number = milliseconds});
   };
-  stood_still(20);
+  stood_still(31 * second, 20);
+  stood_still(31 * second - 400'000, 60);
+  stood_still(31 * second + 300'000, 60);
   CHECK(check_loop(story.tell()).size() == 4);
-  SECTION("on a processor that stood still") { stood_still(40); }
+  SECTION("on a processor that stood still") { stood_still(31 * second, 40); }
+  SECTION("on a processor that stood still before the thread waited for it") { stood_still(31 * second - 190'000, 40); }
   SECTION("stopped") { story.fault(29, "client_paused", 1).fault(33, "client_paused", 1, Event::healed); }
   SECTION("on a machine that is late") {
     story.evidence.users.push_back({.at = 31 * second, .event = Event::late, .process = 2, .number = 60});

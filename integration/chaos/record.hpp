@@ -24,7 +24,8 @@ enum class Event {
   releasing,    ///< the user begins to release the lock
   released,     ///< the user has released the lock; the `reason` is the outcome
   finished,     ///< the user goes on to its next operation
-  stalled,      ///< the client's I/O thread was late by `number` ms, by its own fault; it worked for `limit` ms then
+  stalled,      ///< the client's I/O thread was late by `token` ms, by `number` of them not for want of a processor or
+                ///< for the campaign's writes; it worked for `limit` ms then
   late,         ///< the machine has let a thread of the process, or of the director, oversleep by `number` ms
   measured,     ///< `number` of what the `reason` names
   drained,      ///< all users have come to their end, and the client is still connected

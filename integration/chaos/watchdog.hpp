@@ -1,4 +1,4 @@
-// Whether a client's I/O thread does at once what it is asked.
+// Whether a client's I/O thread is in time.
 #pragma once
 
 #include "record.hpp"
@@ -11,9 +11,9 @@
 
 namespace zklock::chaos {
 
-/// Has a timer on the client's I/O thread, and notes when its end is seen late: by how much, less the time that the
-/// thread waited for a processor or wrote records of the campaign, and less what a hypervisor took from any processor
-/// meanwhile. Also notes until when the session is proven valid.
+/// Has a timer on the client's I/O thread, and notes when it fires late: by how much, less the time that the thread
+/// waited for a processor, or was in writes of the campaign's records. Also notes until when the session is proven
+/// valid.
 class Watchdog {
  public:
   Watchdog(const Client& client, const Log& log, int process);
