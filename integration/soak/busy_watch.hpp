@@ -30,8 +30,8 @@ struct BusyTime {
 /// one that stood still for longest counts.
 [[nodiscard]] Milliseconds own_work(const BusyTime& busy, const std::vector<std::vector<Interval>>& stalls);
 
-/// Has a thread on each processor that only sleeps, and notes when one oversleeps by more than 10 ms. It goes before all
-/// others if the process may have such threads (as root, mostly); or else the time that it waits for the processor
+/// Has a thread on each processor that only sleeps, and notes when one oversleeps by more than 10 ms. It goes before
+/// all others if the process may have such threads (as root, mostly); or else the time that it waits for the processor
 /// behind other threads does not count, nor does a stall in that time.
 class StallWatch {
  public:

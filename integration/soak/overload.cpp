@@ -146,7 +146,8 @@ bool run_overload(const OverloadOptions& options) {
   const bool lives = client.wait_connected(20s) && client.session().id() == id;
   busy_times.push_back(watch.take_longest());
   std::ranges::sort(busy_times, std::greater{});
-  // What the load does it does after each cut. One time alone is the machine's: not each of its stops can be seen.
+  // What the load does it does after each cut. One time alone may be the machine's, of which not each stop can be seen.
+  constexpr int longer_once = 5;
   const Milliseconds second_busiest = busy_times[std::min<std::size_t>(1, busy_times.size() - 1)];
   const double success = 100. * static_cast<double>(crowd.succeeded()) / static_cast<double>(crowd.ended());
   std::printf(
@@ -158,7 +159,10 @@ bool run_overload(const OverloadOptions& options) {
   bool fine = holds(all_ended, "operations that have not ended");
   fine = holds(crowd.slowest() < latest, "an operation ended after its deadline") && fine;
   fine = holds(success >= options.min_success, "too few operations succeeded") && fine;
-  fine = holds(second_busiest.count() <= options.max_busy, "the I/O thread was busy for too long") && fine;
+  fine =
+      holds(second_busiest.count() <= options.max_busy && busy_times.front().count() <= longer_once * options.max_busy,
+            "the I/O thread was busy for too long") &&
+      fine;
   fine = holds(lives, "the session was lost") && fine;
   std::printf("overload: %s\n", fine ? "all well" : "failed");
   return fine;

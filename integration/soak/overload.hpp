@@ -14,8 +14,8 @@ struct OverloadOptions {
 };
 
 /// True: every operation has ended within its deadline, and so many of them without an error; the I/O thread was busy
-/// for longer than `max_busy` without a look at its sockets after one of the cuts at most, apart from what the machine
-/// stood still; and the session lives.
+/// for `max_busy` at most without a look at its sockets, and in one time between two cuts for five times as long, apart
+/// from what the machine stood still; and the session lives.
 [[nodiscard]] bool run_overload(const OverloadOptions& options);
 
 }  // namespace zklock::test
