@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 #include "support/lock_fixture.hpp"
 #include "support/operations.hpp"
+#include "support/repeats.hpp"
 
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 #include <zklock/recipes/locks/revocation.hpp>
@@ -64,13 +65,14 @@ TEST_CASE_METHOD(Fixture, "threads of clients that keep a lock, and of one that 
   InterProcessMutex second{other, path, settings};
   InterProcessMutex plain{third, path};
   Room room;
+  constexpr int visits = repeats(150);  // of each thread
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 3; ++i)
       for (InterProcessMutex* each : {&first, &second, &plain})
-        threads.emplace_back([each, &room] { use(*each, room, 150); });
+        threads.emplace_back([each, &room] { use(*each, room, visits); });
   }
-  CHECK(room.visits == 9 * 150);
+  CHECK(room.visits == 9 * visits);
   CHECK(room.overlaps == 0);
   CHECK(room.disorder == 0);
 }
@@ -79,11 +81,12 @@ TEST_CASE_METHOD(Fixture, "threads of one client hand a lock over among themselv
   const LockSettings settings = GENERATE(confirmed, silent);
   InterProcessMutex mutex{client, path, settings};
   Room room;
+  constexpr int visits = repeats(300);  // of each thread
   {
     std::vector<std::jthread> threads;
-    for (int i = 0; i < 8; ++i) threads.emplace_back([&] { use(mutex, room, 300); });
+    for (int i = 0; i < 8; ++i) threads.emplace_back([&] { use(mutex, room, visits); });
   }
-  CHECK(room.visits == 8 * 300);
+  CHECK(room.visits == 8 * visits);
   CHECK(room.overlaps == 0);
   CHECK(room.disorder == 0);
   CHECK(queue_length() <= 1);

@@ -39,6 +39,28 @@ TEST_CASE_METHOD(KeptFixture, "a lock without the setting is not kept") {
   });
 }
 
+TEST_CASE_METHOD(KeptFixture, "a kept lock is never granted, nor released, within the call itself") {
+  play([&]() -> asio::awaitable<void> {
+    const InterProcessMutex mine = kept("a");
+    co_await warm_up(mine);
+    sent();
+    for (const asio::any_io_executor& where : {simulation.executor(), simulation.client("a").get_executor()}) {
+      Lease held;
+      mine.async_acquire(asio::bind_executor(where, [&](error_code, Lease got) { held = std::move(got); }));
+      CHECK_FALSE(held.is_held());
+      co_await a_moment();
+      CHECK(held.is_held());
+      bool is_released = false;
+      held.async_release(asio::bind_executor(where, [&](error_code) { is_released = true; }));
+      CHECK_FALSE(is_released);
+      co_await a_moment();
+      CHECK(is_released);
+    }
+    CHECK(sent().empty());  // it was the kept node
+    CHECK(nodes() == 1);
+  });
+}
+
 TEST_CASE_METHOD(KeptFixture, "a kept lock is given up as soon as another client asks for it") {
   play([&]() -> asio::awaitable<void> {
     const InterProcessMutex mine = kept("a");

@@ -1,3 +1,4 @@
+#include "complete_later.hpp"
 #include "held_lock.hpp"
 #include "lease_events.hpp"
 #include "unattended.hpp"
@@ -49,9 +50,7 @@ void start_release(std::shared_ptr<LeaseShare> share, Deadline deadline, Handler
   if (!is_first || !held_lock->leave()) {
     const error_code outcome =
         is_first ? outcome_of_release(*held_lock, was_lost, {}) : make_error_code(LockError::not_owner);
-    return asio::post(serial, [held_lock, outcome, handler = std::move(handler)]() mutable {  // which keeps the runtime
-      std::move(handler)(outcome);
-    });
+    return complete_later(serial, held_lock, std::move(handler), outcome);
   }
   auto waiting = Unattended::of(std::move(handler), serial);
   asio::dispatch(serial, [serial, deadline, held_lock, was_lost, waiting = std::move(waiting)] {

@@ -1,6 +1,7 @@
 #include "kept_acquire.hpp"
 
 #include "acquire.hpp"
+#include "complete_later.hpp"
 #include "kept_read.hpp"
 
 #include <zklock/recipe_kit/retry_loop.hpp>
@@ -10,6 +11,7 @@
 
 namespace zklock {
 
+using detail::complete_later;
 using detail::Handler;
 using detail::HeldLock;
 using detail::is_only_one;
@@ -106,10 +108,7 @@ bool complete_at_once(const std::shared_ptr<LockCore>& core, Owner owner, LockKi
                       Handler<Lease>& handler) {
   auto share = acquire_at_once(core, owner, kind, how);
   if (!share) return false;
-  auto complete = [share = std::move(share), handler = std::move(handler)]() mutable {
-    std::move(handler)(error_code{}, Lease{std::move(share)});
-  };
-  asio::post(core->client().get_executor(), std::move(complete));
+  complete_later(core->client().get_executor(), core, std::move(handler), error_code{}, Lease{std::move(share)});
   return true;
 }
 

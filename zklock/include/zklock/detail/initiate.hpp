@@ -32,8 +32,9 @@ class Runtime;
 
 namespace detail {
 
-/// A handler of any type. It is called on the client's serial executor and goes from there to its own; see
-/// BoundHandler. Boost 1.81 crashes when one is move-assigned: keep it in an optional and move-construct.
+/// A handler of any type. It is called on the client's serial executor or, if it has an executor of its own, on any
+/// thread, and goes from there to its executor; see BoundHandler. Boost 1.81 crashes when one is move-assigned: keep it
+/// in an optional and move-construct.
 template <class... Results>
 using Handler = asio::any_completion_handler<void(error_code, Results...)>;
 
@@ -98,7 +99,7 @@ concept Inhabited = Postable<Executor> && requires(const Executor& executor) {
   executor.running_in_this_thread();
 };
 
-/// How a handler gets from the serial executor to its own executor.
+/// How a handler gets to its own executor.
 enum class Way {
   none,    ///< it runs on the serial executor, which is its own
   direct,  ///< by a post to its executor
