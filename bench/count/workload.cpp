@@ -7,6 +7,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
 
 #include <array>
 #include <chrono>
@@ -86,7 +87,7 @@ void blocking(const std::string& server, int locks, const Mark& begin, const Mar
 /// its work by the time that this takes.
 void enter_again(const std::string& server, int locks, const Mark& begin, const Mark& end) {
   asio::io_context context{1};
-  const Client client{context.get_executor(), config(server)};
+  Client client{context.get_executor(), config(server)};
   InterProcessMutex mutex{client, "/count/lock"};
   const auto while_it_runs = [&](const auto& step) {
     context.restart();
@@ -97,7 +98,10 @@ void enter_again(const std::string& server, int locks, const Mark& begin, const 
   };
   while_it_runs([&] { mutex.lock(); });
   run_blocking(mutex, locks, begin, end);
-  while_it_runs([&] { mutex.unlock(); });
+  while_it_runs([&] {
+    mutex.unlock();
+    client.async_close(asio::use_future).get();  // or else its node would keep the lock until the session times out
+  });
 }
 
 }  // namespace

@@ -15,8 +15,11 @@ def compact(title, entries):
     ratios = {entry["to"]: entry for entry in entries if entry.get("ratio_of") == "zklock" and entry["metric"] == columns[0][0]}
     rows = [["subject", *(heading for _, heading, _ in columns), "zklock is"]]
     for subject in dict.fromkeys(entry["subject"] for entry in measured):
-        median = {entry["metric"]: entry["median"] for entry in measured if entry["subject"] == subject}
-        cells = [f"{median[metric]:.{digits}f}" if metric in median else "-" for metric, _, digits in columns]
+        found = {entry["metric"]: entry for entry in measured if entry["subject"] == subject}
+        cells = [f"{found[metric]['median']:.{digits}f}" if metric in found else "-" for metric, _, digits in columns]
+        first, _, digits = columns[0]
+        if first in found and digits == 0:
+            cells[0] += f" ({found[first]['min']:.0f}-{found[first]['max']:.0f})"
         ratio = ratios.get(subject)
         rows.append([subject, *cells, f"{ratio['median']:.2f} ({ratio['min']:.2f}-{ratio['max']:.2f})" if ratio else ""])
     return f"### {title}\n\n{report.markdown(rows)}"
