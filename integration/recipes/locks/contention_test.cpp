@@ -1,6 +1,7 @@
 // Many contenders: exclusion, order, and progress.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
+#include "support/repeats.hpp"
 
 #include <atomic>
 #include <filesystem>
@@ -64,7 +65,7 @@ TEST_CASE("64 contenders in one process hold the lock one at a time, in the orde
   const InterProcessMutex first{one, path};
   const InterProcessMutex second{two, path};
   Contender::Room room;
-  room.left = 3'000;
+  room.left = repeats(3'000);
   for (int i = 0; i < 32; ++i) {
     std::make_shared<Contender>(first, room)->run();
     std::make_shared<Contender>(second, room)->run();
@@ -149,7 +150,7 @@ void check_crowd(const Crowd& crowd) {
 }  // namespace
 
 TEST_CASE("8 processes hold the lock one at a time, with growing tokens, and leave no trace") {
-  check_crowd({.processes = 8, .threads = 1, .acquisitions = 250});
+  check_crowd({.processes = 8, .threads = 1, .acquisitions = repeats(250)});
 }
 
 TEST_CASE("64 processes of 8 threads each hold the lock one at a time, with growing tokens, and leave no trace") {

@@ -1,6 +1,7 @@
 // Many waiters for permits: never more permits are held than exist, and every waiter gets its own.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
+#include "support/repeats.hpp"
 #include "support/semaphore.hpp"
 
 #include <algorithm>
@@ -77,7 +78,7 @@ TEST_CASE("random quantities never exceed the permits, and every waiter gets its
   const std::string path = fresh_path();
   Room room;
   room.permits = 5;
-  room.left = 800;
+  room.left = repeats(800);
   const InterProcessSemaphore first{one, path, room.permits};
   const InterProcessSemaphore second{two, path, room.permits};
   for (unsigned i = 0; i < 16; ++i) {

@@ -61,6 +61,8 @@ std::vector<std::string> command(const TestServerOptions& options, const Place& 
                    options.fsync ? "-Dzookeeper.forceSync=yes" : "-Dzookeeper.forceSync=no",
                    "-Dznode.container.checkIntervalMs=" + std::to_string(options.container_check.count()),
                });
+  if (const char* archive = std::getenv("ZKLOCK_TEST_CLASS_ARCHIVE"); archive != nullptr && *archive != '\0')
+    words.push_back(std::string{"-XX:SharedArchiveFile="} + archive);
   words.insert(words.end(), options.jvm_options.begin(), options.jvm_options.end());
   const std::string program = place.id == 0 ? "ZooKeeperServerMain" : "quorum.QuorumPeerMain";
   words.insert(words.end(), {"-cp", options.classpath, "org.apache.zookeeper.server." + program});

@@ -1,0 +1,60 @@
+# Tests of what pages, sources and the files for Prometheus and Grafana say.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+foreach(page IN ITEMS faults curator-parity interop)
+  add_test(NAME "docs/${page}.md names tests that exist"
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/page_test.sh ${PROJECT_SOURCE_DIR} docs/${page}.md)
+  set_tests_properties("docs/${page}.md names tests that exist" PROPERTIES LABELS unit TIMEOUT 120)
+endforeach()
+
+foreach(check IN ITEMS
+    "layers:no file includes what is above its layer:${PROJECT_SOURCE_DIR}" "layers:each kind of wrong include is found:--self-test"
+    "words:no file has a word that the glossary has replaced:${PROJECT_SOURCE_DIR}" "words:each replaced word is found:--self-test"
+    "walks:the guides through the code of a lock name what is there:${PROJECT_SOURCE_DIR}"
+    "walks:each thing that may be wrong with a guide is found:--self-test")
+  string(REPLACE ":" ";" check ${check})
+  list(GET check 0 script)
+  list(GET check 1 title)
+  list(GET check 2 argument)
+  add_test(NAME ${title} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/structure/${script}.py ${argument})
+  set_tests_properties(${title} PROPERTIES LABELS unit TIMEOUT 120)
+endforeach()
+
+# What docs/operations.md gives to Prometheus and Grafana.
+find_program(ZKLOCK_PROMTOOL promtool)  # without it these tests fail; nothing else needs it
+set(operations ${PROJECT_SOURCE_DIR}/docs/operations)
+set(title "the alert rules are rules")
+add_test(NAME ${title} COMMAND ${ZKLOCK_PROMTOOL} check rules --lint-fatal ${operations}/alerts.yml)
+set_tests_properties(${title} PROPERTIES LABELS unit TIMEOUT 60)
+set(title "each alert fires when it should, and only then")
+add_test(NAME ${title} COMMAND ${ZKLOCK_PROMTOOL} test rules ${operations}/alerts_test.yml)
+set_tests_properties(${title} PROPERTIES LABELS unit TIMEOUT 120)
+foreach(check IN ITEMS
+    "alert_cases:each alert has a firing case, a silent case and a runbook:${PROJECT_SOURCE_DIR}"
+    "alert_cases:each thing that an alert may lack is found:--self-test"
+    "grafana_file:each panel of the Grafana file has expressions of PromQL:${PROJECT_SOURCE_DIR}"
+    "grafana_file:each fault of a Grafana file is found:--self-test"
+    "metric_names:each name that only one side has is found:--self-test")
+  string(REPLACE ":" ";" check ${check})
+  list(POP_FRONT check script title)
+  add_test(NAME ${title} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/operations/${script}.py ${check})
+  set_tests_properties(${title} PROPERTIES LABELS unit TIMEOUT 60)
+endforeach()
+
+set(quote "docs/interop.md shows the Python that its tests run")
+add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/interop.md python
+  ${PROJECT_SOURCE_DIR}/integration/interop/curator_locks.py)
+set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
+
+set(quote "docs/leaders.md shows the program that its test runs")
+add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/leaders.md cpp
+  ${PROJECT_SOURCE_DIR}/examples/10_leader.cpp)
+set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
+set(quote "docs/presence.md begins with a program that its tests run")
+add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/presence.md cpp
+  ${PROJECT_SOURCE_DIR}/examples/11_presence.cpp)
+set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
+set(quote "docs/caches.md shows the program that its tests run")
+add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/caches.md cpp
+  ${PROJECT_SOURCE_DIR}/examples/13_cache.cpp)
+set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
