@@ -156,6 +156,22 @@ TEST_CASE_METHOD(Fixture, "clients may delete a tree at once, and nothing of it 
   }
 }
 
+TEST_CASE_METHOD(Fixture, "a tree that others delete while the client deletes it is no error") {
+  REQUIRE_FALSE(create(observer, "/tree/a", "", CreateOptions{CreateMode::persistent}.creating_parents()));
+  const auto lists = [&] { return proxy.requests(Opcode::get_children) + proxy.requests(Opcode::get_children2); };
+  const int before = lists();
+  proxy.slow_down(200ms);
+  Pending<> removal;
+  client.async_remove("/tree", RemoveOptions{}.deleting_children(), removal.handler());
+  REQUIRE(eventually([&] { return lists() > before; }));  // the server has refused to delete a node with children
+  proxy.hold(Direction::requests);
+  REQUIRE_FALSE(remove(observer, "/tree", RemoveOptions{}.deleting_children()));
+  proxy.slow_down(0ms);
+  proxy.resume(Direction::requests);
+  CHECK_FALSE(std::get<0>(removal.get()));
+  CHECK(remove(client, "/tree", RemoveOptions{}.deleting_children()) == Error::no_node);
+}
+
 // ---- permissions
 
 TEST_CASE_METHOD(Fixture, "parents are made below an ancestor that gives the client no permission") {

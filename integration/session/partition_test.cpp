@@ -50,12 +50,13 @@ TEST_CASE("a lease on a follower that is cut off from its leader ends before ano
   const Client other = client_of(ensemble.server(leader));
   const Session watching = connected_session(bystander);
   const Session session = connected_session(client);
+  const Session observing = connected_session(other);
   const InterProcessMutex mutex{client, "/lock"};
   const InterProcessMutex theirs{other, "/lock"};
   Lease lease = acquire(mutex);
   Pending<Lease> next;
   theirs.async_acquire(next.handler());
-  REQUIRE(eventually([&] { return children_of(other.session(), "/lock").size() == 2; }));
+  REQUIRE(eventually([&] { return children_of(observing, "/lock").size() == 2; }));
 
   Pending<> lost;
   std::atomic<Clock::time_point> heard{Clock::time_point::max()};

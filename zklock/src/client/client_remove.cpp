@@ -25,6 +25,7 @@ Awaitable<error_code> remove_below(Session session, std::string path) {
 Awaitable<error_code> remove_once(Session session, std::string path, RemoveOptions options) {
   for (int round = 0;; ++round) {
     const auto [error] = co_await session.async_remove(path, options.version, use_tuple);
+    if (round > 0 && error == Error::no_node) co_return error_code{};  // others have deleted it meanwhile
     const bool clear = error == Error::not_empty && options.children == RemoveOptions::Children::remove;
     if (!clear || round >= max_rounds) co_return error;
     const error_code below = co_await remove_below(session, path);
