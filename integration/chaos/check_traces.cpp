@@ -1,4 +1,5 @@
 // I8 to I15: what is left behind, and side effects.
+#include "followings.hpp"
 #include "judge.hpp"
 #include "layout.hpp"
 
@@ -86,6 +87,23 @@ std::vector<Violation> find_overstaying(const Evidence& evidence) {
   return found;
 }
 
+/// Two nodes of one attempt. A server that has strayed may not show its clients what they have made, even after a sync:
+/// then they make it again.
+std::vector<Violation> find_twins(const Evidence& evidence) {
+  const auto strayed = times_of_strayed_servers(evidence);
+  std::vector<Violation> found;
+  for (const auto& [one, other] : evidence.history.twins()) {
+    const Node* first = evidence.history.find(one);
+    const Node* second = evidence.history.find(other);
+    const bool is_foreign = first && evidence.is_twin_of_foreign_user(*first);
+    const bool was_not_shown = second && std::ranges::any_of(strayed, [&](const Interval& each) {
+                                 return each.begin <= second->created_at && second->created_at <= each.end;
+                               });
+    if (!is_foreign && !was_not_shown) found.push_back({"one attempt has two nodes at once", {one, other}});
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<Violation> check_nodes(const Evidence& evidence) {
@@ -94,9 +112,7 @@ std::vector<Violation> check_nodes(const Evidence& evidence) {
     if (node.end == Node::End::none && !evidence.operators.contains(node.session))
       found.push_back({"a node is left", {token}});
   std::ranges::move(find_overstaying(evidence), std::back_inserter(found));
-  for (const auto& [one, other] : evidence.history.twins())
-    if (const Node* node = evidence.history.find(one); !node || !evidence.is_twin_of_foreign_user(*node))
-      found.push_back({"one attempt has two nodes at once", {one, other}});
+  std::ranges::move(find_twins(evidence), std::back_inserter(found));
   return found;
 }
 

@@ -24,6 +24,16 @@ TEST_CASE("I8: two nodes of one attempt, where the servers have reordered its cr
   CHECK(check_nodes(story.tell()).size() == (turned_round ? 0 : 1));
 }
 
+TEST_CASE("I8: two nodes of one attempt, where a server has strayed and may not have shown the first") {
+  Story story = handed_off();
+  const double begin = GENERATE(29., 31.5);
+  story.create(30, one, a).create(31, one, "_c_00000000-0000-0000-0000-00000000000a-lock-0000000003").close(32, one);
+  story.fault(begin, "leader_killed", 1).fault(33, "leader_killed", 1, Event::healed);
+  CHECK(check_nodes(story.tell()).size() == 1);
+  story.fault(34, "server_strayed", 2).fault(35, "server_strayed", 2, Event::healed);
+  CHECK(check_nodes(story.tell()).size() == (begin < 31 ? 0 : 1));
+}
+
 namespace {
 
 /// A node that stays until its session ends, though its operation ends at 12 s.
