@@ -37,7 +37,8 @@ bool succeeds(const std::string& program, std::vector<std::string> words) {
 
 bool is_here(std::string_view library) {
   if (library == "kazoo") return succeeds(ZKLOCK_PYTHON, {"-c", "import kazoo"});
-  return std::filesystem::exists(ZKLOCK_CURATOR_RECIPES_JAR) && succeeds("javac", {"-version"});
+  return std::filesystem::exists(ZKLOCK_CURATOR_PEERS) && std::filesystem::exists(ZKLOCK_CURATOR_RECIPES_JAR) &&
+         succeeds("java", {"-version"});
 }
 
 class ForeignUser {
@@ -91,7 +92,7 @@ class ForeignUser {
       words.insert(words.end(), {ZKLOCK_PYTHON, "-B", ZKLOCK_FOREIGN_KAZOO});
     else
       words.insert(words.end(), {"java", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
-                                 ZKLOCK_CURATOR_RECIPES_JAR, ZKLOCK_FOREIGN_CURATOR});
+                                 ZKLOCK_CURATOR_PEERS ":" ZKLOCK_CURATOR_RECIPES_JAR, "ForeignPeer"});
     words.insert(words.end(), {options_.connect_string, timeout, data});
     program_.emplace("setpriv", std::move(words));
   }

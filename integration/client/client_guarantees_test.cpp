@@ -160,14 +160,15 @@ TEST_CASE_METHOD(Fixture, "a tree that others delete while the client deletes it
   REQUIRE_FALSE(create(observer, "/tree/a", "", CreateOptions{CreateMode::persistent}.creating_parents()));
   const auto lists = [&] { return proxy.requests(Opcode::get_children) + proxy.requests(Opcode::get_children2); };
   const int before = lists();
-  proxy.slow_down(200ms);
+  proxy.slow_down(300ms);
   Pending<> removal;
   client.async_remove("/tree", RemoveOptions{}.deleting_children(), removal.handler());
   REQUIRE(eventually([&] { return lists() > before; }));  // the server has refused to delete a node with children
   proxy.hold(Direction::requests);
   REQUIRE_FALSE(remove(observer, "/tree", RemoveOptions{}.deleting_children()));
   proxy.slow_down(0ms);
-  proxy.resume(Direction::requests);
+  SECTION("on the same link") { proxy.resume(Direction::requests); }
+  SECTION("and the link is lost") { proxy.cut(); }
   CHECK_FALSE(std::get<0>(removal.get()));
   CHECK(remove(client, "/tree", RemoveOptions{}.deleting_children()) == Error::no_node);
 }

@@ -38,8 +38,7 @@ std::vector<Answer> ask(const std::vector<Request>& requests) {
   std::ofstream file{input};
   for (const Request& request : requests) file << request.operation << ' ' << hex(request.data) << '\n';
   file.close();
-  const std::string command =
-      "java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp " ZKLOCK_CURATOR_JAR " " ZKLOCK_GZIP_PEER;
+  const std::string command = "java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp " ZKLOCK_CURATOR_CLASSES " GzipPeer";
   REQUIRE(std::system((command + " <" + input + " >" + output).c_str()) == 0);
 
   std::vector<Answer> answers;

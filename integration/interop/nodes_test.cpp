@@ -19,7 +19,7 @@ class CuratorNodes : public Peer {
  public:
   explicit CuratorNodes(const testing::TestServer& server, std::chrono::seconds timeout = 10s)
       : Peer{"java",
-             {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", ZKLOCK_CURATOR_RECIPES_JAR, ZKLOCK_NODE_PEER,
+             {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", ZKLOCK_CURATOR_CLASSES, "NodePeer",
               server.connect_string(), std::to_string(timeout.count())}} {}
 };
 

@@ -42,7 +42,7 @@ class Curator : public Peer {
  public:
   explicit Curator(const testing::TestServer& server, std::chrono::seconds timeout = 10s)
       : Peer{"java",
-             {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", ZKLOCK_CURATOR_RECIPES_JAR, ZKLOCK_LOCK_PEER,
+             {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", ZKLOCK_CURATOR_CLASSES, "LockPeer",
               server.connect_string(), std::to_string(timeout.count())}} {}
 };
 

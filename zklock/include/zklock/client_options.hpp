@@ -99,8 +99,8 @@ struct RemoveOptions {
     return *this;
   }
   RemoveOptions guaranteed() && { return guaranteed(); }
-  /// Deletes the descendants first. This is not atomic: other clients may see a part of them gone, and may delete the
-  /// rest, and the node itself, meanwhile; that is no error.
+  /// Deletes the descendants first. This is not atomic: other clients may see a part of them gone. If they delete the
+  /// rest, and the node itself, meanwhile, that is no error: of two that delete a tree both may succeed.
   RemoveOptions& deleting_children() & {
     children = Children::remove;
     return *this;

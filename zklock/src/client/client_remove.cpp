@@ -22,12 +22,14 @@ Awaitable<error_code> remove_below(Session session, std::string path) {
   co_return error_code{};
 }
 
-Awaitable<error_code> remove_once(Session session, std::string path, RemoveOptions options) {
+/// `refused`: whether the node was there, with children. If it is gone then, others have deleted it meanwhile.
+Awaitable<error_code> remove_once(Session session, std::string path, RemoveOptions options, bool& refused) {
   for (int round = 0;; ++round) {
     const auto [error] = co_await session.async_remove(path, options.version, use_tuple);
-    if (round > 0 && error == Error::no_node) co_return error_code{};  // others have deleted it meanwhile
+    if (refused && error == Error::no_node) co_return error_code{};
     const bool clear = error == Error::not_empty && options.children == RemoveOptions::Children::remove;
     if (!clear || round >= max_rounds) co_return error;
+    refused = true;
     const error_code below = co_await remove_below(session, path);
     if (below && below != Error::no_node) co_return below;
   }
@@ -36,10 +38,11 @@ Awaitable<error_code> remove_once(Session session, std::string path, RemoveOptio
 Awaitable<Result<Outcomes<>>> remove(ClientRef client, std::string path, RemoveOptions options) {
   const ClientHandle handle{client};
   AmbiguousOutcome ambiguous;
+  bool refused = false;
   for (Tries loop{handle, "remove", path};;) {
     const auto session = co_await loop.session();
     if (!session) co_return ambiguous.end(session.error());
-    const error_code error = co_await remove_once(*session, path, options);
+    const error_code error = co_await remove_once(*session, path, options, refused);
     const bool gone_is_fine = options.missing == RemoveOptions::Missing::is_fine;
     if (!error || (error == Error::no_node && gone_is_fine)) co_return Outcomes<>{};
     if (!may_try_again(error)) co_return ambiguous.end(error);
@@ -51,10 +54,11 @@ Awaitable<Result<Outcomes<>>> remove(ClientRef client, std::string path, RemoveO
 /// Tries until the server has answered, as long as the client exists.
 Awaitable<void> remove_at_last(ClientRef client, std::string path, RemoveOptions options, CleanupTrace trace) {
   const ClientHandle handle{client};
+  bool refused = false;
   for (int round = 0;; ++round) {
     const auto [no_session, session] = co_await handle.async_session(path, Deadline{}, use_tuple);
     if (no_session) co_return trace.end(no_session);
-    const error_code error = co_await remove_once(session, path, options);
+    const error_code error = co_await remove_once(session, path, options, refused);
     if (!may_try_again(error)) co_return trace.end(error == Error::no_node ? error_code{} : error);
     co_await pause_in_background(handle, round);
   }
