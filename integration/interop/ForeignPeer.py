@@ -5,7 +5,7 @@ import os
 import sys
 
 from curator_locks import CuratorLock
-from kazoo.client import KazooClient
+from kazoo.client import KazooClient, KazooState
 from kazoo.exceptions import LockTimeout, NoNodeError
 from kazoo.recipe.lock import Lock
 from kazoo.retry import KazooRetry
@@ -25,9 +25,16 @@ class Peer:
         self.client = KazooClient(
             hosts=self.servers, timeout=self.timeout, connection_retry=RETRIES, command_retry=RETRIES
         )
+        self.links_lost = 0
+        self.client.add_listener(self.note_state)
         self.client.start_async().wait(20)
 
+    def note_state(self, state):
+        if state != KazooState.CONNECTED:
+            self.links_lost += 1
+
     def acquire(self, names, path, milliseconds):
+        lost_before = self.links_lost
         self.lock = KINDS[names](self.client, path, self.data)
         self.lock._retry = KazooRetry(sleep_func=self.client.handler.sleep_func, **RETRIES)
         try:
@@ -36,7 +43,8 @@ class Peer:
             is_granted = False
         if not is_granted:
             self.leave_nothing()
-            return "timed_out"
+            # A node that was lost with its link may be made yet; it goes with the session, which ends after a failure.
+            return "timed_out" if self.links_lost == lost_before else "failed link_lost"
         self.node = path + "/" + self.lock.node
         stat = self.client.retry(self.client.exists, self.node)
         return f"granted {stat.czxid}" if stat else "failed lost"
@@ -58,7 +66,8 @@ class Peer:
         return True
 
     def leave_nothing(self):
-        """A delete that fails when Kazoo gives up is not tried again."""
+        """A delete that fails when Kazoo gives up is not tried again. Kazoo does not ask its server to catch up."""
+        self.client.retry(self.client.sync, self.lock.path)
         if self.client.retry(self.lock._find_node):
             raise RuntimeError("a node is left")
 
