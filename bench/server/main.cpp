@@ -14,7 +14,9 @@ using namespace std::chrono_literals;
 
 /// A JVM as in production: both compilers, enough memory. The server removes no directory between two locks.
 zklock::testing::TestServerOptions options(bool fsync) {
-  return {.container_check = 1h, .fsync = fsync, .jvm_options = {"-XX:TieredStopAtLevel=4", "-Xmx1g", "-Xms256m"}};
+  return {.container_check = 1h,
+          .fsync = fsync,
+          .jvm_options = {"-XX:TieredStopAtLevel=4", "-XX:CompileThresholdScaling=1", "-Xmx1g", "-Xms256m"}};
 }
 
 /// Prints "CONNECT_STRING PID..." and serves until the end of the input.

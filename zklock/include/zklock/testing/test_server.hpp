@@ -20,7 +20,8 @@ struct TestServerOptions {
   bool fsync = false;      ///< write the transaction log to the disk before answering
   std::uint16_t port = 0;  ///< where to listen; 0: any free port
   /// Further options for the JVM, such as "-Dzookeeper.extendedTypesEnabled=true". They follow zklock's own, which make
-  /// the server start quickly and stay small: a benchmark may want "-XX:TieredStopAtLevel=4" and a larger "-Xmx".
+  /// the server start quickly and stay small: a benchmark may want "-XX:TieredStopAtLevel=4",
+  /// "-XX:CompileThresholdScaling=1" and a larger "-Xmx".
   std::vector<std::string> jvm_options{};
   /// Words in front of "java": a program that sets something up and then replaces itself with the server, such as
   /// {"nice", "-n", "5"}, {"env", "NAME=value"} or {"ip", "netns", "exec", "name"}.

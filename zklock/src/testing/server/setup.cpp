@@ -54,7 +54,8 @@ std::vector<std::string> command(const TestServerOptions& options, const Place& 
                    "-XX:+UseSerialGC",
                    "-Xshare:auto",
                    "-Xmx96m",
-                   "-XX:-UsePerfData",  // or a file in /tmp stays after a SIGKILL
+                   "-XX:CompileThresholdScaling=4",  // most servers end before what this compiles has paid for itself
+                   "-XX:-UsePerfData",               // or a file in /tmp stays after a SIGKILL
                    "-XX:ErrorFile=" + (directory / "jvm-error.log").string(),
                    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
                    "-Dzookeeper.jmx.log4j.disable=true",
