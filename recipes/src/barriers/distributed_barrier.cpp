@@ -19,21 +19,18 @@ struct Closed {
 
 /// Looks behind a sync, so that no barrier is overlooked that was closed before: no_node if it is open. The children
 /// are watched, not the data: that fires on deletion, and leaves no watch where there is no node.
-Awaitable<Result<Closed>> look(Barrier barrier, Deadline deadline) {
-  for (detail::RetryLoop loop{barrier->client(), "wait", barrier->path(), deadline};;) {
-    auto session = co_await loop.session();
-    if (!session) co_return session.error();
-    session->async_sync(barrier->path(), asio::bind_executor(session->get_executor(), [](error_code) {}));
-    auto [error, children, watch] = co_await session->async_get_children_and_watch(barrier->path(), use_tuple);
-    if (!error) co_return Closed{children.stat.czxid, std::move(watch)};
-    if (!is_retryable(error) && error != Error::session_expired) co_return error;
-    if (const error_code final = co_await loop.next(error)) co_return final;
-  }
+Awaitable<Result<Closed>> look(Session session, Barrier barrier) {
+  session.async_sync(barrier->path(), asio::bind_executor(session.get_executor(), [](error_code) {}));
+  auto [error, children, watch] = co_await session.async_get_children_and_watch(barrier->path(), use_tuple);
+  if (error) co_return error;
+  co_return Closed{children.stat.czxid, std::move(watch)};
 }
 
 Awaitable<Result<Done>> wait_until_open(Barrier barrier, Limits limits) {
+  const auto look_once = [&](const Session& session) { return look(session, barrier); };
   for (std::int64_t first = 0;;) {
-    auto closed = co_await look(barrier, limits.deadline);
+    auto closed =
+        co_await detail::retried<Closed>(barrier->client(), "wait", barrier->path(), limits.deadline, look_once);
     if (!closed && closed.error() != Error::no_node) co_return closed.error();
     if (!closed || (first != 0 && closed->incarnation != first)) co_return Done{};
     if (limits.try_once) co_return make_error_code(Error::timed_out);

@@ -4,8 +4,10 @@
 #include "queue_position.hpp"
 
 #include <zklock/path.hpp>
+#include <zklock/recipe_kit/retry_loop.hpp>
 #include <zklock/recipes/leader/leader_election.hpp>
 
+#include <cstddef>
 #include <utility>
 
 namespace zklock::detail {
@@ -27,26 +29,31 @@ Leader to_leader(std::string path, const DataResult& node) {
   return leader;
 }
 
-Awaitable<Result<std::vector<Leader>>> list_candidates(std::shared_ptr<Candidate> candidate) {
+namespace {
+
+Awaitable<Result<std::vector<Leader>>> list_once(Session session, std::shared_ptr<Candidate> candidate) {
   const std::string& directory = candidate->core()->path();
-  const auto [no_session, session] = co_await candidate->core()->client().async_session(directory, use_tuple);
-  if (no_session) co_return no_session;
   const auto children = co_await list_if_any(session, directory);
   if (!children) co_return children.error();
+  std::vector<std::string> paths;
+  for (const std::string& name : candidate_names(*candidate, *children)) paths.push_back(join_path(directory, name));
+  const auto nodes = co_await read_nodes(session, paths);
+  if (!nodes) co_return nodes.error();
   std::vector<Leader> leaders;
-  for (const std::string& name : candidate_names(*candidate, *children)) {
-    std::string path = join_path(directory, name);
-    auto [error, node] = co_await session.async_get_data(path, use_tuple);
-    if (error == Error::no_node) continue;
-    if (error) co_return error;
-    leaders.push_back(to_leader(std::move(path), node));
-  }
-  co_return leaders;
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    if (const auto& node = (*nodes)[i]) leaders.push_back(to_leader(std::move(paths[i]), *node));
+  co_return std::move(leaders);
 }
 
+}  // namespace
+
 void start_list_candidates(std::shared_ptr<Candidate> candidate, Handler<std::vector<Leader>> handler) {
-  auto body = list_candidates(candidate);
-  spawn_operation(serial_executor(*candidate), {}, std::move(handler), std::move(body), candidate);
+  const ClientHandle& client = candidate->core()->client();
+  const Deadline deadline = after(client.config().operation_timeout);
+  auto body =
+      retried<std::vector<Leader>>(client, "participants", candidate->core()->path(), deadline,
+                                   [candidate](const Session& session) { return list_once(session, candidate); });
+  spawn_operation(serial_executor(*candidate), deadline, std::move(handler), std::move(body), candidate);
 }
 
 }  // namespace zklock::detail

@@ -3,11 +3,9 @@
 
 #include "candidate.hpp"
 
-#include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/recipes/leader/leader.hpp>
 #include <zklock/session.hpp>
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,7 +15,5 @@ namespace zklock::detail {
 [[nodiscard]] std::vector<std::string> candidate_names(const Candidate& candidate, const Children& children);
 
 [[nodiscard]] Leader to_leader(std::string path, const DataResult& node);
-
-[[nodiscard]] Awaitable<Result<std::vector<Leader>>> list_candidates(std::shared_ptr<Candidate> candidate);
 
 }  // namespace zklock::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <zklock/error.hpp>
+#include <zklock/recipe_kit/retry_loop.hpp>
 
 #include <chrono>
 
@@ -9,7 +10,7 @@ namespace zklock::detail {
 
 /// Errors of an operation that a lost link or session explains, so that the same may succeed later.
 [[nodiscard]] inline bool is_passing(error_code error) noexcept {
-  return is_retryable(error) || error == Error::session_expired || error == Error::not_connected;
+  return may_try_again(error) || error == Error::not_connected;
 }
 
 /// How long to wait after a passing error. Most of them come after a long wait for a connection.

@@ -1,4 +1,4 @@
-// The blocking form of an operation that has no deadline of its own.
+// The blocking forms of operations.
 #pragma once
 
 #include "limits.hpp"

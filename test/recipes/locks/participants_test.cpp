@@ -1,6 +1,7 @@
-// What a list of a lock's participants costs, in round trips.
+// What a list of participants costs, in round trips, and that it survives faults.
 #include "support/catch.hpp"
 
+#include <zklock/recipes/leader/leader_latch.hpp>
 #include <zklock/recipes/locks/inter_process_mutex.hpp>
 #include <zklock/recipes/locks/inter_process_semaphore.hpp>
 #include <zklock/testing/simulation.hpp>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace zklock;
@@ -24,7 +26,8 @@ constexpr Clock::duration round_trip = 20ms;
 struct Fixture {
   Simulation simulation{1, {.latency = 10ms}};
   FakeEnsemble& ensemble = simulation.ensemble();
-  Client& client = simulation.client("a", {.session_timeout = 10s});
+  Client& client =
+      simulation.client("a", {.session_timeout = 10s, .operation_timeout = 5s, .retry = RetryForever{.wait = 20ms}});
   std::size_t in_flight = 0;
   std::size_t longest_flight = 0;
 
@@ -38,21 +41,21 @@ struct Fixture {
   }
   void run(Clock::duration wait) { simulation.clock().run_for(simulation.context(), wait); }
 
-  void make(const std::string& directory, const std::string& marker) {
+  void make(const std::string& directory, const std::string& marker, int nodes = count) {
     for (const std::string& path : {std::string{"/lock"}, directory})
       client.session().async_create(path, "", CreateMode::persistent, [](error_code, const CreateResult&) {});
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < nodes; ++i)
       client.session().async_create(directory + "/_c_" + std::to_string(i) + marker, "me:1",
-                                    CreateMode::ephemeral_sequential, [](error_code, const CreateResult&) {});
+                                    CreateMode::persistent_sequential, [](error_code, const CreateResult&) {});
     run(10s);
-    REQUIRE(ensemble.nodes().size() >= count + 1);
+    REQUIRE(std::cmp_greater(ensemble.nodes().size(), nodes));
   }
   /// Lists, within so many round trips.
-  template <class Lock>
-  std::vector<LockParticipant> list(const Lock& lock, int round_trips) {
-    std::optional<std::vector<LockParticipant>> listed;
-    lock.async_participants(
-        asio::bind_executor(simulation.executor(), [&](error_code error, std::vector<LockParticipant> participants) {
+  template <class Recipe>
+  auto list(const Recipe& recipe, int round_trips) {
+    std::optional<decltype(recipe.participants())> listed;
+    recipe.async_participants(
+        asio::bind_executor(simulation.executor(), [&](error_code error, decltype(recipe.participants()) participants) {
           REQUIRE_FALSE(error);
           listed = std::move(participants);
         }));
@@ -63,23 +66,60 @@ struct Fixture {
     REQUIRE(listed);
     return std::move(*listed);
   }
+  /// Lists three, with one fault: at the first of the requests, at the second one, and so on.
+  template <class Recipe>
+  void list_despite_faults(const Recipe& recipe) {
+    for (const FakeFault fault : {FakeFault::cut, FakeFault::expire}) {
+      int requests = 0;
+      for (int struck = 0; struck <= requests; ++struck) {
+        requests = 0;
+        ensemble.on_call([&](const FakeCall& call) {
+          if (call.operation != "get_children" && call.operation != "get_data") return FakeFault::none;
+          return requests++ == struck ? fault : FakeFault::none;
+        });
+        CHECK(list(recipe, 500).size() == 3);
+      }
+      CHECK(requests == 8);  // four, each once before and once after it was applied
+    }
+    ensemble.on_call({});
+  }
+  /// The links are lost at each read of a node.
+  template <class Recipe>
+  void give_up_in_time(const Recipe& recipe) {
+    ensemble.on_call(
+        [](const FakeCall& call) { return call.operation == "get_data" ? FakeFault::cut : FakeFault::none; });
+    std::optional<error_code> outcome;
+    recipe.async_participants(
+        asio::bind_executor(simulation.executor(), [&](error_code error, const auto&) { outcome = error; }));
+    run(4'900ms);
+    CHECK_FALSE(outcome);
+    run(200ms);
+    REQUIRE(outcome);
+    CHECK((outcome == Error::timed_out || outcome == Error::connection_loss));
+    ensemble.on_call({});
+  }
 };
 
 }  // namespace
 
 TEST_CASE_METHOD(Fixture, "a thousand participants are listed in six round trips, at most 200 nodes in each") {
-  std::vector<LockParticipant> participants;
+  const auto check = [&](const auto& participants, auto order) {
+    REQUIRE(participants.size() == count);
+    CHECK(std::ranges::is_sorted(participants, {}, order));
+    CHECK(longest_flight == 200);
+  };
   SECTION("of a mutex") {
     make("/lock/mutex", "-lock-");
-    participants = list(InterProcessMutex{client, "/lock/mutex"}, 6);
+    check(list(InterProcessMutex{client, "/lock/mutex"}, 6), &LockParticipant::sequence);
   }
   SECTION("of a semaphore") {
     make("/lock/leases", "-lease-");
-    participants = list(InterProcessSemaphore{client, "/lock", count}, 6);
+    check(list(InterProcessSemaphore{client, "/lock", count}, 6), &LockParticipant::sequence);
   }
-  REQUIRE(participants.size() == count);
-  CHECK(std::ranges::is_sorted(participants, {}, &LockParticipant::sequence));
-  CHECK(longest_flight == 200);
+  SECTION("of an election") {
+    make("/lock/leader", "-latch-");
+    check(list(LeaderLatch{client, "/lock/leader"}, 6), &Leader::fencing_token);
+  }
 }
 
 TEST_CASE_METHOD(Fixture, "a participant that goes while the list is read is left out, and the rest is not") {
@@ -91,4 +131,34 @@ TEST_CASE_METHOD(Fixture, "a participant that goes while the list is read is lef
     return FakeFault::none;
   });
   CHECK(list(InterProcessMutex{client, "/lock/mutex"}, 8).size() == count - 1);
+}
+
+TEST_CASE_METHOD(Fixture, "a list of participants survives a lost link and a lost session at each of its requests") {
+  SECTION("of a mutex") {
+    make("/lock/mutex", "-lock-", 3);
+    list_despite_faults(InterProcessMutex{client, "/lock/mutex"});
+  }
+  SECTION("of a semaphore") {
+    make("/lock/leases", "-lease-", 3);
+    list_despite_faults(InterProcessSemaphore{client, "/lock", count});
+  }
+  SECTION("of an election") {
+    make("/lock/leader", "-latch-", 3);
+    list_despite_faults(LeaderLatch{client, "/lock/leader"});
+  }
+}
+
+TEST_CASE_METHOD(Fixture, "a list of participants that cannot be read ends with the client's operation timeout") {
+  SECTION("of a mutex") {
+    make("/lock/mutex", "-lock-", 3);
+    give_up_in_time(InterProcessMutex{client, "/lock/mutex"});
+  }
+  SECTION("of a semaphore") {
+    make("/lock/leases", "-lease-", 3);
+    give_up_in_time(InterProcessSemaphore{client, "/lock", count});
+  }
+  SECTION("of an election") {
+    make("/lock/leader", "-latch-", 3);
+    give_up_in_time(LeaderLatch{client, "/lock/leader"});
+  }
 }

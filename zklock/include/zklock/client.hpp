@@ -32,8 +32,8 @@ struct ClientConfig {
   std::chrono::milliseconds session_timeout{30'000};
   /// How long an operation waits for a connection before it fails with Error::not_connected.
   std::chrono::milliseconds connection_timeout{15'000};
-  /// How long one of the client's own operations may take, retries included, before it fails with Error::timed_out;
-  /// milliseconds::max() for ever. Not for locks: an acquire has its own deadline.
+  /// How long one of the client's own operations, or a list of participants, may take, retries included, before it
+  /// fails with Error::timed_out; milliseconds::max() for ever. An acquire has its own deadline.
   std::chrono::milliseconds operation_timeout{60'000};
   /// When to repeat an operation after a retryable error: a policy of retry_policy.hpp, or the program's own.
   RetryPolicy retry{};

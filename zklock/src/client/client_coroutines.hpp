@@ -76,11 +76,6 @@ Result<std::string> recoded(Compression compression, std::string data, Recode re
                  [&](const std::string& packed) { return client->config().codec->decode(packed); });
 }
 
-/// Whether another try, on this session or another one, may succeed.
-[[nodiscard]] inline bool may_try_again(error_code error) noexcept {
-  return is_retryable(error) || error == Error::session_expired;
-}
-
 /// The pause between tries of an operation in the background.
 inline Awaitable<void> pause_in_background(ClientHandle client, int round) {
   const Clock::duration wait =

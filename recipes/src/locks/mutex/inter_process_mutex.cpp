@@ -24,8 +24,9 @@ const ClientHandle& home_of(const ThreadLeases& lock) { return lock.core()->clie
 void start_participants(std::shared_ptr<ThreadLeases> lock, LockKind queue, std::optional<LockKind> only,
                         Handler<std::vector<LockParticipant>> handler) {
   const auto core = lock->core();
-  auto body = list_participants(core, queue, only);
-  spawn_operation(core->client().get_executor(), {}, std::move(handler), std::move(body), core);
+  const Deadline deadline = after(core->client().config().operation_timeout);
+  auto body = list_participants(core, queue, only, deadline);
+  spawn_operation(core->client().get_executor(), deadline, std::move(handler), std::move(body), core);
 }
 
 }  // namespace detail

@@ -231,8 +231,6 @@ Lease kept_lease(LockCore& core, detail::LockAttempt& told, const std::shared_pt
 
 NodeTraits::NodeTraits(const ClientHandle& client) : NodeTraits{format_lock_data({client.client_id(), 1})} {}
 
-bool may_start_over(error_code error) {
-  return is_retryable(error) || error == Error::session_expired || error == LockError::lock_lost;
-}
+bool may_start_over(error_code error) { return detail::may_try_again(error) || error == LockError::lock_lost; }
 
 }  // namespace zklock

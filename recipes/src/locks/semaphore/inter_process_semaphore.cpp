@@ -75,8 +75,9 @@ void start_set_permits(std::shared_ptr<SemaphoreCore> semaphore, PermitNumber pe
 
 void start_permit_holders(std::shared_ptr<SemaphoreCore> semaphore, Handler<std::vector<LockParticipant>> handler) {
   const auto serial = semaphore->client().get_executor();
-  auto body = list_permit_holders(semaphore);
-  spawn_operation(serial, {}, std::move(handler), std::move(body), std::move(semaphore));
+  const Deadline deadline = after(semaphore->client().config().operation_timeout);
+  auto body = list_permit_holders(semaphore, deadline);
+  spawn_operation(serial, deadline, std::move(handler), std::move(body), std::move(semaphore));
 }
 
 }  // namespace detail

@@ -3,15 +3,18 @@
 #include "participants.hpp"
 #include "sequence_number.hpp"
 
+#include <zklock/recipe_kit/retry_loop.hpp>
+
 #include <algorithm>
+#include <utility>
 
 namespace zklock {
 
-Awaitable<Result<std::vector<LockParticipant>>> list_permit_holders(std::shared_ptr<detail::SemaphoreCore> semaphore) {
+namespace {
+
+Awaitable<Result<std::vector<LockParticipant>>> list_once(Session session,
+                                                          std::shared_ptr<detail::SemaphoreCore> semaphore) {
   const std::string& directory = semaphore->leases()->path();
-  // This uses the session that acquires: if there are several, the others may not have seen yet what that one has done.
-  const auto [no_session, session] = co_await semaphore->client().async_session(semaphore->locks()->path(), use_tuple);
-  if (no_session) co_return no_session;
   const auto listed = co_await list_if_any(session, directory);
   if (!listed) co_return listed.error();
   std::vector<QueueEntry> places;
@@ -20,6 +23,16 @@ Awaitable<Result<std::vector<LockParticipant>>> list_permit_holders(std::shared_
   auto holders = co_await read_places(session, directory, std::move(places));
   if (holders) std::ranges::sort(*holders, {}, &LockParticipant::fencing_token);
   co_return std::move(holders);
+}
+
+}  // namespace
+
+Awaitable<Result<std::vector<LockParticipant>>> list_permit_holders(std::shared_ptr<detail::SemaphoreCore> semaphore,
+                                                                    Deadline deadline) {
+  // This uses the session that acquires: if there are several, the others may not have seen yet what that one has done.
+  return detail::retried<std::vector<LockParticipant>>(
+      semaphore->client(), "participants", semaphore->locks()->path(), deadline,
+      [semaphore](const Session& session) { return list_once(session, semaphore); });
 }
 
 }  // namespace zklock

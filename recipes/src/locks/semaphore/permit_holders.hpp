@@ -3,6 +3,7 @@
 
 #include "semaphore_core.hpp"
 
+#include <zklock/clock.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/recipes/locks/participant.hpp>
 
@@ -11,8 +12,9 @@
 
 namespace zklock {
 
-/// Every node among a semaphore's leases, oldest first.
+/// Every node among a semaphore's leases, oldest first. Tries again as the client's retry policy says; the
+/// code that runs the coroutine cancels it at the deadline.
 [[nodiscard]] Awaitable<Result<std::vector<LockParticipant>>> list_permit_holders(
-    std::shared_ptr<detail::SemaphoreCore> semaphore);
+    std::shared_ptr<detail::SemaphoreCore> semaphore, Deadline deadline);
 
 }  // namespace zklock

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace zklock {
 
@@ -19,6 +20,11 @@ inline constexpr int max_rounds = 16;
 namespace zklock::detail {
 
 class RequestSlots;
+
+/// Whether another try, on this session or another one, may succeed.
+[[nodiscard]] inline bool may_try_again(error_code error) noexcept {
+  return is_retryable(error) || error == Error::session_expired;
+}
 
 /// Counts an operation's tries, and waits between them as the client's policy says, within the client's limit.
 ///
@@ -61,5 +67,21 @@ class RetryLoop {
   std::shared_ptr<RequestSlots> slots_;
   std::shared_ptr<void> slot_;  // of the current try
 };
+
+/// The loop for work that may be repeated without harm, such as reads: `attempt(session)` is an Awaitable<Result<T>>,
+/// which is made until it succeeds or fails for good, on sessions for `path`. `operation` must outlive the call; of the
+/// deadline RetryLoop's contract is true. In a co_await expression `attempt` must be a named variable, not a lambda on
+/// the spot, which g++ 12 destroys twice.
+template <class T, class Attempt>
+[[nodiscard]] Awaitable<Result<T>> retried(ClientHandle client, std::string_view operation, std::string path,
+                                           Deadline deadline, Attempt attempt) {
+  for (RetryLoop loop{std::move(client), operation, path, deadline};;) {
+    const auto session = co_await loop.session();
+    if (!session) co_return session.error();
+    auto outcome = co_await attempt(*session);
+    if (outcome || !may_try_again(outcome.error())) co_return std::move(outcome);
+    if (const error_code final = co_await loop.next(outcome.error())) co_return final;
+  }
+}
 
 }  // namespace zklock::detail

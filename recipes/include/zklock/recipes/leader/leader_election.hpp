@@ -76,9 +76,12 @@ class LeaderElection {
   /// Lists the candidates in the order of the queue, the leader first.
   ///
   /// Signature     void(error_code, std::vector<Leader>)
-  /// Completes     when the nodes that were listed have been read; a node that is deleted in between is left out.
-  /// Errors        Error::not_connected, Error::connection_loss, Error::session_expired, Error::no_auth, Error::closed,
-  ///               operation_aborted; a path that does not exist gives an empty list
+  /// Completes     when the nodes that were listed have been read; a node that is deleted in between is left out. Lost
+  ///               links and sessions are survived as often as the client's retry policy allows.
+  /// Errors        Error::timed_out (not done within the client's operation_timeout), Error::not_connected (no
+  ///               connection within its connection_timeout), Error::connection_loss, Error::session_expired and
+  ///               Error::operation_timeout (too often), Error::auth_failed, Error::no_auth, Error::closed,
+  ///               Error::closing, operation_aborted; a path that does not exist gives an empty list
   /// Cancellation  terminal, partial, total.
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code, std::vector<Leader>)> Token = asio::deferred_t>

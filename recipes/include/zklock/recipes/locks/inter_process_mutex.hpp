@@ -114,9 +114,12 @@ class InterProcessMutex : public BlockingLock<InterProcessMutex> {
   /// Lists the holders of the lock and the waiters, in the order of the queue.
   ///
   /// Signature     void(error_code, std::vector<LockParticipant>)
-  /// Completes     when the nodes that were listed have been read; a node that is deleted in between is left out.
-  /// Errors        Error::not_connected, Error::connection_loss, Error::session_expired, Error::no_auth, Error::closed,
-  ///               operation_aborted; a path that does not exist gives an empty list
+  /// Completes     when the nodes that were listed have been read; a node that is deleted in between is left out. Lost
+  ///               links and sessions are survived as often as the client's retry policy allows.
+  /// Errors        Error::timed_out (not done within the client's operation_timeout), Error::not_connected (no
+  ///               connection within its connection_timeout), Error::connection_loss, Error::session_expired and
+  ///               Error::operation_timeout (too often), Error::auth_failed, Error::no_auth, Error::closed,
+  ///               Error::closing, operation_aborted; a path that does not exist gives an empty list
   /// Cancellation  terminal, partial, total.
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code, std::vector<LockParticipant>)> Token = asio::deferred_t>
@@ -125,8 +128,7 @@ class InterProcessMutex : public BlockingLock<InterProcessMutex> {
         std::forward<Token>(token), lock_, kind_, std::optional{kind_});
   }
   /// As above, but blocks. Throws boost::system::system_error: the errors of async_participants; Error::would_deadlock
-  /// where the client's own work would have to wait for this call. It has no deadline: the client's executor must be
-  /// running.
+  /// where the client's own work would have to wait for this call. The client's executor must be running.
   [[nodiscard]] std::vector<LockParticipant> participants() const;
 
   // The blocking calls of BlockingLock are those of the calling thread, which acquires several times over and releases

@@ -124,9 +124,12 @@ class InterProcessSemaphore {
   /// LockKind::permit.
   ///
   /// Signature     void(error_code, std::vector<LockParticipant>)
-  /// Completes     when the nodes that were listed have been read; a node that is deleted in between is left out.
-  /// Errors        Error::not_connected, Error::connection_loss, Error::session_expired, Error::no_auth, Error::closed,
-  ///               operation_aborted; a path that does not exist gives an empty list
+  /// Completes     when the nodes that were listed have been read; a node that is deleted in between is left out. Lost
+  ///               links and sessions are survived as often as the client's retry policy allows.
+  /// Errors        Error::timed_out (not done within the client's operation_timeout), Error::not_connected (no
+  ///               connection within its connection_timeout), Error::connection_loss, Error::session_expired and
+  ///               Error::operation_timeout (too often), Error::auth_failed, Error::no_auth, Error::closed,
+  ///               Error::closing, operation_aborted; a path that does not exist gives an empty list
   /// Cancellation  terminal, partial, total.
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <asio::completion_token_for<void(error_code, std::vector<LockParticipant>)> Token = asio::deferred_t>
@@ -134,7 +137,8 @@ class InterProcessSemaphore {
     return detail::initiate<void(error_code, std::vector<LockParticipant>), &detail::start_permit_holders>(
         std::forward<Token>(token), core_);
   }
-  /// As above, but blocks; throws as acquire. It has no deadline: the client's executor must be running.
+  /// As above, but blocks. Throws boost::system::system_error: the errors of async_participants; Error::would_deadlock
+  /// where the client's own work would have to wait for this call. The client's executor must be running.
   [[nodiscard]] std::vector<LockParticipant> participants() const;
 
   /// Reads the number of permits. The node of SharedPermits is created with the seed where it is missing.

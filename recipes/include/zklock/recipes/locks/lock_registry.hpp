@@ -155,8 +155,7 @@ class LockRegistry {
         std::forward<Token>(token), core_of(name), std::move(name));
   }
   /// As above, but blocks. Throws boost::system::system_error: the errors of async_participants; Error::would_deadlock
-  /// where the client's own work would have to wait for this call. It has no deadline: the client's executor must be
-  /// running.
+  /// where the client's own work would have to wait for this call. The client's executor must be running.
   [[nodiscard]] std::vector<LockParticipant> participants(std::string_view name) const;
 
   /// Blocks until the lock is acquired. The lock belongs to the Lease, which may go to another thread, and not to this
