@@ -32,14 +32,16 @@ class Fixture {
 
   void run(Clock::duration wait) { simulation.clock().run_for(simulation.context(), wait); }
 
+  static auto note(const std::shared_ptr<Ended>& ended) {
+    return [ended](error_code error, const auto&...) {
+      ended->error = error;
+      ended->at = Clock::now();
+    };
+  }
   template <class Operation>
   std::shared_ptr<Ended> start(Operation&& operation) {
     auto ended = std::make_shared<Ended>();
-    std::forward<Operation>(operation)(
-        asio::bind_executor(simulation.executor(), [ended](error_code error, const auto&...) {
-          ended->error = error;
-          ended->at = Clock::now();
-        }));
+    std::forward<Operation>(operation)(asio::bind_executor(simulation.executor(), note(ended)));
     return ended;
   }
   std::shared_ptr<Ended> read(const Client& client) {

@@ -42,13 +42,20 @@ struct FollowStage {
   /// The requests since the last call, by kind; neither pings nor connections count.
   std::map<std::string, int> requests() { return std::exchange(*asked, {}); }
 
+  template <class... Results>
+  using Ended = std::shared_ptr<std::optional<std::tuple<error_code, Results...>>>;
+
+  /// One type for all operations with these results.
+  template <class... Results>
+  static auto note(Ended<Results...> ended) {
+    return [ended](error_code error, Results... results) { ended->emplace(error, std::move(results)...); };
+  }
+
   /// The outcome of an operation that ends within a moment; empty if it does not.
   template <class... Results, class Start>
   std::optional<std::tuple<error_code, Results...>> outcome(Start start) {
     auto ended = std::make_shared<std::optional<std::tuple<error_code, Results...>>>();
-    start(asio::bind_executor(simulation.executor(), [ended](error_code error, Results... results) {
-      ended->emplace(error, std::move(results)...);
-    }));
+    start(asio::bind_executor(simulation.executor(), note<Results...>(ended)));
     run();
     return std::move(*ended);
   }

@@ -34,12 +34,14 @@ struct Fixture {
   void run_ready() { clock.run_ready(simulation.context()); }
   [[nodiscard]] Session session() const { return client.session(); }
 
+  template <class... Results>
+  static auto note(const Outcome<Results...>& outcome) {
+    return [outcome](error_code error, Results... results) { outcome->emplace(error, std::move(results)...); };
+  }
   template <class... Results, class Start>
   Outcome<Results...> start(Start start) {
     auto outcome = std::make_shared<std::optional<std::tuple<error_code, Results...>>>();
-    start(asio::bind_executor(simulation.executor(), [outcome](error_code error, Results... results) {
-      outcome->emplace(error, std::move(results)...);
-    }));
+    start(asio::bind_executor(simulation.executor(), note<Results...>(outcome)));
     return outcome;
   }
   Outcome<CreateResult> create(const std::string& path, CreateMode mode = CreateMode::persistent) {

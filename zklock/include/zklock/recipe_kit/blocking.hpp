@@ -34,17 +34,24 @@ struct Completion<Result> {
   std::optional<Result> value;
 };
 
+/// A handler that notes the result. Here and below a handler's type depends on the results alone, not on the operation:
+/// what such a type instantiates takes a compiler a tenth of a second, and tens of kilobytes.
+template <class... Result>
+auto note_result(Completion<Result...>& outcome, std::binary_semaphore& done) {
+  return [&](error_code error, Result... result) {
+    outcome.error = error;
+    ((outcome.value.emplace(std::move(result))), ...);
+    done.release();
+  };
+}
+
 /// Starts an operation whose handler runs on `executor`, and blocks until the handler has run. `operation` is called
 /// with a completion token.
 template <class... Result, class Executor, class Operation>
 Completion<Result...> block_on(const Executor& executor, Operation&& operation) {
   std::binary_semaphore done{0};
   Completion<Result...> outcome;
-  std::forward<Operation>(operation)(boost::asio::bind_executor(executor, [&](error_code error, Result... result) {
-    outcome.error = error;
-    ((outcome.value.emplace(std::move(result))), ...);
-    done.release();
-  }));
+  std::forward<Operation>(operation)(boost::asio::bind_executor(executor, note_result(outcome, done)));
   done.acquire();
   return outcome;
 }
@@ -82,6 +89,13 @@ class Meeting {
   bool left_ = false;
 };
 
+template <class... Result>
+auto complete_at(std::shared_ptr<Meeting<Result...>> meeting) {
+  return [meeting = std::move(meeting)](error_code error, Result... result) {
+    meeting->complete(error, std::move(result)...);
+  };
+}
+
 /// How long the caller waits, after the deadline, for the operation's own result, which is more exact. An executor that
 /// is not run, or is busy, gives none.
 inline constexpr std::chrono::milliseconds last_word{50};
@@ -94,9 +108,7 @@ Completion<Result...> block_until(Deadline deadline, Error at_deadline, const Ex
   if (!deadline) return block_on<Result...>(executor, std::forward<Operation>(operation));
   const auto meeting = std::make_shared<Meeting<Result...>>();
   std::forward<Operation>(operation)(boost::asio::bind_cancellation_slot(
-      meeting->cancellation.slot(), boost::asio::bind_executor(executor, [meeting](error_code error, Result... result) {
-        meeting->complete(error, std::move(result)...);
-      })));
+      meeting->cancellation.slot(), boost::asio::bind_executor(executor, complete_at(meeting))));
   constexpr Clock::duration longest = std::chrono::hours{24 * 365};
   const Clock::time_point now = Clock::now();
   const Clock::duration left = *deadline > now ? std::min(*deadline - now, longest) : Clock::duration::zero();

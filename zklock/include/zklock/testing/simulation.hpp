@@ -91,12 +91,7 @@ class Simulation {
         [this, client, traits](auto handler, Initiate start) {
           Operation& begun = begin(client, traits);
           auto where = asio::get_associated_executor(handler, context_.get_executor());
-          auto finish = [&begun, handler = std::move(handler)](error_code error, Results... results) mutable {
-            if (++begun.completions > 1) return;  // reported at the end
-            begun.outcome = error;
-            begun.completed = Clock::now();
-            std::move(handler)(error, std::move(results)...);
-          };
+          Completion<decltype(handler)> finish{begun, std::move(handler)};
           start(asio::bind_cancellation_slot(begun.signal.slot(), asio::bind_executor(where, std::move(finish))));
         },
         token, std::move(initiate));
@@ -141,6 +136,22 @@ class Simulation {
   [[nodiscard]] bool was_made_anew(const std::string& directory) const;
 
  private:
+  /// Calls an operation's handler. Not a lambda: one type serves all operations with the same
+  /// results, and compiles once.
+  template <class Handler>
+  struct Completion {
+    Operation& operation;
+    Handler handler;
+
+    template <class... Results>
+    void operator()(error_code error, Results... results) {
+      if (++operation.completions > 1) return;  // reported at the end
+      operation.outcome = error;
+      operation.completed = Clock::now();
+      std::move(handler)(error, std::move(results)...);
+    }
+  };
+
   struct Check {
     std::string name;
     std::function<bool()> holds;
