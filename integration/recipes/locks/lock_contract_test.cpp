@@ -1,17 +1,20 @@
-// The behaviour that all locks share. Each test runs for each lock, on the fake ensemble, on one server, and on three.
+// The behaviour that all locks and elections share. Each test runs for each of them, on the fake ensemble, on one
+// server, and on three.
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
+#include "support/worlds.hpp"
 
+#include <zklock/recipes/leader/leader_latch.hpp>
+#include <zklock/recipes/leader/leader_selector.hpp>
 #include <zklock/recipes/locks/inter_process_multi_lock.hpp>
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 #include <zklock/recipes/locks/inter_process_semaphore.hpp>
 #include <zklock/recipes/locks/inter_process_semaphore_mutex.hpp>
 #include <zklock/recipes/locks/lock_registry.hpp>
-#include <zklock/testing/fake_ensemble.hpp>
-#include <zklock/testing/test_ensemble.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 
+#include <concepts>
 #include <functional>
 #include <memory>
 
@@ -19,56 +22,6 @@ using namespace zklock;
 using namespace zklock::test;
 
 namespace {
-
-// ---- the ensembles
-
-struct World {
-  virtual ~World() = default;
-  virtual Client client() = 0;
-  virtual void expire(const Session& session) = 0;
-  virtual std::string name() const = 0;
-};
-
-ClientConfig config() { return {.session_timeout = 6s}; }
-
-struct Fake final : World {
-  testing::FakeEnsemble ensemble{};
-  Client client() override { return ensemble.make_client(config()); }
-  void expire(const Session& session) override { ensemble.expire(session.id()); }
-  std::string name() const override { return "the fake ensemble"; }
-};
-
-template <class Servers>
-void end(Servers& servers, const Session& session) {
-  const SessionCredentials known = session.credentials();
-  servers.end_session(known.id, {known.password.data(), known.password.size()});
-}
-
-struct OneServer final : World {
-  testing::TestServer server{};
-  Client client() override { return make_client(server); }
-  void expire(const Session& session) override { end(server, session); }
-  std::string name() const override { return "one server"; }
-};
-
-struct ThreeServers final : World {
-  testing::TestEnsemble ensemble{};
-  Client client() override {
-    ClientConfig each = config();
-    each.connect_string = ensemble.connect_string();
-    return Client{each};
-  }
-  void expire(const Session& session) override { end(ensemble, session); }
-  std::string name() const override { return "three servers"; }
-};
-
-std::vector<std::unique_ptr<World>> worlds() {
-  std::vector<std::unique_ptr<World>> all;
-  all.push_back(std::make_unique<Fake>());
-  all.push_back(std::make_unique<OneServer>());
-  all.push_back(std::make_unique<ThreeServers>());
-  return all;
-}
 
 // ---- the locks
 
@@ -84,6 +37,16 @@ struct Held {
 
 const Lease& first_of(const Lease& lease) { return lease; }
 const Lease& first_of(const MultiLease& lease) { return lease.leases().front(); }
+const Leadership& first_of(const Leadership& leadership) { return leadership; }
+
+template <class Any, class Token>
+void start_release(Any& lease, Token token) {
+  lease.async_release(std::move(token));
+}
+template <class Token>
+void start_release(Leadership& leadership, Token token) {
+  leadership.async_resign(std::move(token));
+}
 
 template <class Any>
 Held to_held(error_code error, Any lease) {
@@ -94,7 +57,7 @@ Held to_held(error_code error, Any lease) {
       .state = [shared] { return first_of(*shared).state(); },
       .release =
           [shared] {
-            return std::get<0>(outcome_of_operation<>([&](auto token) { shared->async_release(std::move(token)); }));
+            return std::get<0>(outcome_of_operation<>([&](auto token) { start_release(*shared, std::move(token)); }));
           },
       .token = first_of(*shared).fencing_token()};
 }
@@ -113,6 +76,18 @@ void start(const Lock& lock, std::optional<std::chrono::milliseconds> wait, asio
     lock.async_acquire(*wait, std::move(handler));
   } else {
     lock.async_acquire(std::move(handler));
+  }
+}
+
+template <std::derived_from<LeaderElection> Election>
+void start(const Election& election, std::optional<std::chrono::milliseconds> wait, asio::cancellation_slot slot,
+           OnAcquired done) {
+  auto handler = asio::bind_cancellation_slot(
+      slot, [done](error_code error, Leadership leadership) { done(error, to_held(error, std::move(leadership))); });
+  if (wait) {
+    election.async_lead(*wait, std::move(handler));
+  } else {
+    election.async_lead(std::move(handler));
   }
 }
 
@@ -143,6 +118,18 @@ const std::vector<Kind>& kinds() {
        [](auto& client, auto& path, auto wait, auto slot, auto done) {
          const std::vector<std::string> paths{path + "/b", path + "/a"};
          start(InterProcessMultiLock{client, paths}, wait, slot, std::move(done));
+       }},
+      {"LeaderLatch",
+       [](auto& client, auto& path, auto wait, auto slot, auto done) {
+         start(LeaderLatch{client, path}, wait, slot, std::move(done));
+       }},
+      {"LeaderSelector",
+       [](auto& client, auto& path, auto wait, auto slot, auto done) {
+         start(LeaderSelector{client, path}, wait, slot, std::move(done));
+       }},
+      {"LeaderSelector under Kazoo's names",
+       [](auto& client, auto& path, auto wait, auto slot, auto done) {
+         start(LeaderSelector{client, path, LockNaming::kazoo}, wait, slot, std::move(done));
        }},
       {"LockRegistry", [](auto& client, auto& path, auto wait, auto slot, auto done) {
          auto handler = asio::bind_cancellation_slot(
@@ -191,7 +178,7 @@ std::size_t ephemerals_below(const Session& session, const std::string& path) {
   return count;
 }
 
-/// Runs the body for each lock in each world, with two clients.
+/// Runs the body for each kind in each world, with two clients.
 template <class Body>
 void for_each(Body body) {
   for (const auto& world : worlds()) {
