@@ -33,7 +33,7 @@ RECIPES = {
     "locks_lease": "locks/lock_observer locks/lock_settings locks/with_lease",
     "locks_mutex": "locks/blocking_lock locks/participant",
     "locks_multi_lock": "locks/multi_lease",
-    "follow": "caches/follow_stream caches/freshness",
+    "follow": "caches/follow_observer caches/follow_stream caches/freshness",
 }
 PART_OF = {f"zklock/recipes/{name}.hpp": f"zklock_recipes_{part}" for part, names in RECIPES.items() for name in names.split()}
 # What stands on the libraries, and whose headers it may include in quotes beside its own.

@@ -65,8 +65,16 @@ std::string_view outcome_of_lock(const AuditRecord& record) noexcept {
   return "success";
 }
 
+std::string_view outcome_of_node(const AuditRecord& record) noexcept {
+  if (record.node_phase == NodePhase::suspect) return "unknown";
+  if (record.node_phase == NodePhase::ended)
+    return record.error && record.error != Error::closed ? "failure" : "success";
+  return record.node_phase == NodePhase::present ? "success" : "failure";
+}
+
 std::string_view outcome_of_record(const AuditRecord& record) noexcept {
   if (record.action == AuditAction::lock) return outcome_of_lock(record);
+  if (record.action == AuditAction::node) return outcome_of_node(record);
   if (record.action == AuditAction::dropped || !record.text(AuditText::refusal).empty()) return "failure";
   if (!record.error) return "success";
   return outcome_of(record.error) == Outcome::ambiguous ? "unknown" : "failure";
@@ -75,6 +83,7 @@ std::string_view outcome_of_record(const AuditRecord& record) noexcept {
 std::string action_of(const AuditRecord& record) {
   if (record.action == AuditAction::dropped) return "audit.dropped";
   if (record.action == AuditAction::revoke) return "lock.revoke";
+  if (record.action == AuditAction::node) return "node." + std::string{to_string(record.node_phase)};
   return "lock." + std::string{to_string(record.phase)};
 }
 
@@ -98,12 +107,13 @@ class Fields {
   }
 
   void add_zklock() {
-    text("zklock.lock.path", AuditText::path);
+    text(record_.action == AuditAction::node ? "zklock.path" : "zklock.lock.path", AuditText::path);
     if (record_.action == AuditAction::lock) line_.text("zklock.lock.kind", to_string(record_.kind));
     text("zklock.client.id", AuditText::client_id);
     number("zklock.client.owner", record_.owner);
     session("zklock.client.session", record_.session_id);
     number("zklock.fencing_token", static_cast<std::uint64_t>(record_.fencing_token));
+    number("zklock.czxid", static_cast<std::uint64_t>(record_.czxid));
     text("zklock.node", AuditText::node);
     if (record_.ahead) line_.number("zklock.ahead", static_cast<std::int64_t>(*record_.ahead));
     number("zklock.count", record_.count);
@@ -114,6 +124,7 @@ class Fields {
     text("zklock.asked_by", AuditText::asked_by);
     text("user.name", AuditText::user_name);
     if (record_.has_holder) add_holder();
+    if (record_.action == AuditAction::node) session("zklock.holder.session", record_.holder_session_id);
   }
 
   void add_error() {
@@ -156,7 +167,7 @@ std::string name_of_this_host() {
 
 bool is_warning(const AuditRecord& record) noexcept {
   if (record.action == AuditAction::dropped) return true;
-  if (record.action == AuditAction::revoke) return outcome_of_record(record) != "success";
+  if (record.action != AuditAction::lock) return outcome_of_record(record) != "success";
   return record.phase == LockPhase::lost || record.phase == LockPhase::failed || record.phase == LockPhase::slow;
 }
 

@@ -78,6 +78,13 @@ void AuditLog::on_lock(const LockEvent& event) {
   parts_->queue.push(urgency, [&event](detail::AuditRecord& record) { record.assign(event); });
 }
 
+void AuditLog::on_node(const NodeEvent& event) {
+  const bool is_first = event.before == event.state;
+  const bool is_still_there = event.before.phase == NodePhase::suspect && event.before.czxid == event.state.czxid;
+  if (is_first || is_still_there || event.state.phase == NodePhase::suspect) return;
+  parts_->queue.push(detail::AuditUrgency::usual, [&event](detail::AuditRecord& record) { record.assign(event); });
+}
+
 void AuditLog::on_revoke(const RevokeEvent& event) {
   parts_->queue.push(detail::AuditUrgency::at_once, [&event](detail::AuditRecord& record) { record.assign(event); });
 }

@@ -57,6 +57,19 @@ std::string lock_message(const AuditRecord& record) {
   return std::string{to_string(record.phase)} + " " + lock;
 }
 
+std::string node_message(const AuditRecord& record) {
+  const std::string path{record.text(AuditText::path)};
+  switch (record.node_phase) {
+    case NodePhase::absent: return "lost the node of " + path;
+    case NodePhase::present: return "keeps the node of " + path;
+    case NodePhase::suspect: return "does not know whether the node of " + path + " is there";
+    case NodePhase::taken: return "found another client's node at " + path;
+    case NodePhase::failing: return "cannot keep the node of " + path + ": " + record.error.message();
+    case NodePhase::ended: break;
+  }
+  return "keeps the node of " + path + " no more" + (record.error ? ": " + record.error.message() : "");
+}
+
 std::string revoke_message(const AuditRecord& record) {
   const auto refusal = record.text(AuditText::refusal);
   const std::string node = join_path(record.text(AuditText::path), record.text(AuditText::node));
@@ -73,6 +86,7 @@ std::string session_text(std::int64_t session_id) {
 
 std::string message_of(const AuditRecord& record) {
   if (record.action == AuditAction::lock) return lock_message(record);
+  if (record.action == AuditAction::node) return node_message(record);
   if (record.action == AuditAction::revoke) return revoke_message(record);
   return fmt_lib::format("{} records were dropped", record.dropped);
 }

@@ -50,6 +50,19 @@ void AuditRecord::assign(const LockEvent& event) {
   set(AuditText::holder_node, node_name(event.holder->node_path));
 }
 
+void AuditRecord::assign(const NodeEvent& event) {
+  clear();
+  action = AuditAction::node;
+  node_phase = event.state.phase;
+  session_id = event.session_id;
+  czxid = event.state.czxid;
+  holder_session_id = event.state.owner;
+  error = event.state.error;
+  set(AuditText::path, event.path);
+  set(AuditText::client_id, event.client_id);
+  set(AuditText::node, node_name(event.node_path));
+}
+
 void AuditRecord::assign(const RevokeEvent& event) {
   clear();
   action = AuditAction::revoke;

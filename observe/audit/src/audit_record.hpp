@@ -13,7 +13,7 @@
 
 namespace zklock::detail {
 
-enum class AuditAction : std::uint8_t { lock, revoke, dropped };
+enum class AuditAction : std::uint8_t { lock, node, revoke, dropped };
 
 /// The texts of a record.
 enum class AuditText : std::uint8_t {
@@ -33,6 +33,7 @@ class AuditRecord {
  public:
   // They leave the time and the number to the queue.
   void assign(const LockEvent& event);
+  void assign(const NodeEvent& event);
   void assign(const RevokeEvent& event);
   void assign_dropped(std::uint64_t number);
 
@@ -41,12 +42,14 @@ class AuditRecord {
   std::chrono::system_clock::time_point time{};
   std::uint64_t sequence = 0;
   AuditAction action = AuditAction::lock;
-  LockPhase phase = LockPhase::asked;
+  LockPhase phase = LockPhase::asked;  // of a lock
+  NodePhase node_phase = NodePhase::absent;
   LockKind kind = LockKind::mutex;
   std::uint64_t attempt = 0;
   std::int64_t session_id = 0;
   std::uint64_t owner = 0;
   std::int64_t fencing_token = 0;
+  std::int64_t czxid = 0;
   std::optional<Clock::duration> waited{};
   std::optional<Clock::duration> held{};
   std::uint32_t count = 0;

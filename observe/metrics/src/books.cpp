@@ -126,6 +126,43 @@ void Metrics::Books::set_suspect(const LockEvent& event, bool is_suspect) {
   is_suspect ? ++numbers_.leases.suspect : --numbers_.leases.suspect;
 }
 
+// ---- kept nodes, and what is followed
+
+namespace {
+
+/// An object's last state is none of the list.
+template <class List, class State, std::size_t size>
+void change(StateNumbers<size>& numbers, const List& list, State before, State state) {
+  const auto place = [&](State which) {
+    return static_cast<std::size_t>(std::ranges::find(list, which) - list.begin());
+  };
+  if (const std::size_t from = place(before); from < size && numbers.now[from] > 0) --numbers.now[from];
+  const std::size_t to = place(state);
+  if (to == size) return;
+  ++numbers.changes[to];
+  ++numbers.now[to];
+}
+
+}  // namespace
+
+void Metrics::Books::on_node(const NodeEvent& event) {
+  const std::lock_guard lock{mutex_};
+  if (event.before == event.state) {  // the first one
+    ++numbers_.nodes.now[index_of(node_phases, event.state.phase)];
+  } else if (event.before.phase != event.state.phase) {
+    change(numbers_.nodes, node_phases, event.before.phase, event.state.phase);
+  }
+}
+
+void Metrics::Books::on_follow(const FollowEvent& event) {
+  const std::lock_guard lock{mutex_};
+  if (event.before == event.state) {  // the first one
+    ++numbers_.followed.now[index_of(freshness_states, event.state)];
+  } else {
+    change(numbers_.followed, freshness_states, event.before, event.state);
+  }
+}
+
 // ---- requests, sessions, clean-up
 
 void Metrics::Books::on_request(const RequestEvent& event) {

@@ -66,6 +66,18 @@ struct ClientNumbers {
   std::size_t watches = 0;
 };
 
+inline constexpr std::array<NodePhase, 5> node_phases{NodePhase::absent, NodePhase::present, NodePhase::suspect,
+                                                      NodePhase::taken, NodePhase::failing};
+inline constexpr std::array<Freshness::State, 3> freshness_states{Freshness::State::loading, Freshness::State::live,
+                                                                  Freshness::State::stale};
+
+/// How many objects are in each of these states, and how often one has come to it.
+template <std::size_t size>
+struct StateNumbers {
+  std::array<std::size_t, size> now{};
+  std::array<std::uint64_t, size> changes{};
+};
+
 /// All numbers that can be copied.
 struct Numbers {
   explicit Numbers(const Buckets& buckets) : io_delay{buckets.io_delay} {}
@@ -80,6 +92,8 @@ struct Numbers {
   std::uint64_t suspensions = 0;
   Histogram io_delay;
   std::map<std::uint64_t, ClientNumbers> clients{};  // by client_number, without those that are closed
+  StateNumbers<node_phases.size()> nodes{};
+  StateNumbers<freshness_states.size()> followed{};
   std::size_t cleanups = 0;
   std::optional<Clock::time_point> oldest_cleanup{};  // known in a copy only
 };
@@ -90,6 +104,8 @@ class Metrics::Books {
   explicit Books(const MetricsOptions& options);
 
   void on_lock(const LockEvent& event);
+  void on_node(const NodeEvent& event);
+  void on_follow(const FollowEvent& event);
   void on_request(const RequestEvent& event);
   void on_retry();
   void on_state(const StateEvent& event);

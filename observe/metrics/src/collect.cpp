@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <functional>
+#include <string>
 
 namespace zklock::metrics {
 namespace {
@@ -83,6 +85,15 @@ void add_locks(Families& families, const Numbers& numbers) {
       .add({}, numbers.folded);
 }
 
+template <class List, std::size_t size>
+void add_states(Families& families, const std::string& name, const std::string& what, const List& list,
+                const StateNumbers<size>& numbers) {
+  families.gauge("zklock_" + name, "How many " + what + " are in the state.");
+  for (std::size_t i = 0; i < size; ++i) families.add({{"state", to_string(list[i])}}, numbers.now[i]);
+  families.counter("zklock_" + name + "_changes_total", "How often one of the " + what + " has come to the state.");
+  for (std::size_t i = 0; i < size; ++i) families.add({{"state", to_string(list[i])}}, numbers.changes[i]);
+}
+
 void add_sessions(Families& families, const Numbers& numbers) {
   families.gauge("zklock_client_state", "Clients in this state; each client is in one.");
   for (const ConnectionState state : states)
@@ -145,6 +156,8 @@ std::vector<prometheus::MetricFamily> Metrics::Collect() const {
   Families families;
   add_acquisitions(families, numbers);
   add_locks(families, numbers);
+  add_states(families, "kept_nodes", "nodes that this process keeps", node_phases, numbers.nodes);
+  add_states(families, "followed", "caches, groups, watches and streams of values", freshness_states, numbers.followed);
   add_sessions(families, numbers);
   add_requests(families, numbers);
   families.gauge("zklock_build_info", "The version of zklock.").add({{"version", ZKLOCK_VERSION}}, 1);

@@ -34,6 +34,8 @@ LeaseCounts Metrics::leases() const { return books_->leases(); }
 std::size_t Metrics::cleanups_pending() const { return books_->cleanups_pending(); }
 
 void Metrics::on_lock(const LockEvent& event) { books_->on_lock(event); }
+void Metrics::on_node(const NodeEvent& event) { books_->on_node(event); }
+void Metrics::on_follow(const FollowEvent& event) { books_->on_follow(event); }
 void Metrics::on_request(const RequestEvent& event) { books_->on_request(event); }
 void Metrics::on_retry(const RetryEvent&) { books_->on_retry(); }
 void Metrics::on_state(const StateEvent& event) { books_->on_state(event); }

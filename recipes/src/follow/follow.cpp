@@ -9,6 +9,7 @@ namespace zklock {
 Follow::Follow(const ClientHandle& client, Item first, std::shared_ptr<Hints> hints)
     : client_{client},
       serial_{client.get_executor()},
+      observers_{detail::Observers<FollowObserver>::of(client.config().observers, client.config().logger)},
       first_{std::move(first)},
       hints_{std::move(hints)},
       pause_{serial_},
@@ -21,6 +22,8 @@ Follow::Follow(const ClientHandle& client, Item first) : Follow{client, std::mov
 void Follow::start(std::weak_ptr<Follower> follower) {
   asio::post(serial_, [self = shared_from_this(), follower = std::move(follower)]() mutable {
     if (self->stopped_) return;
+    self->has_begun_ = true;
+    self->tell_observers(Freshness::State::loading, Freshness::State::loading, {});
     self->follower_ = std::move(follower);
     self->hints_->event = [weak = self->weak_from_this()](const Item& item, WatchEventType type) {
       if (const auto following = weak.lock()) following->on_event(item, type);
@@ -41,6 +44,7 @@ void Follow::stop_now() {
   pause_.cancel();
   look_.cancel();
   hints_->forget_all();
+  if (has_begun_ && !ended_) tell_observers(freshness_.state, Freshness::State::gone, {});
   if (const auto follower = follower_.lock(); follower && !ended_) follower->on_end(make_error_code(Error::closing));
   progress_.happen();
 }
@@ -126,12 +130,28 @@ void Follow::settle() {
 
 void Follow::set_freshness(Freshness::State state) {
   Freshness freshness;
+  Freshness::State before{};
   {
     const std::lock_guard lock{mutex_};
     if (freshness_.state == state) return;
+    before = freshness_.state;
     freshness = freshness_ = {state, Clock::now()};
   }
+  tell_observers(before, state, ended_ ? *ended_ : trouble_of_blind());
   if (const auto follower = follower_.lock(); follower && !stopped_) follower->on_freshness(freshness);
+}
+
+void Follow::tell_observers(Freshness::State before, Freshness::State state, error_code error) const {
+  if (!observers_) return;
+  const std::string path = client_.server_path(first_.path);
+  FollowEvent event;
+  event.number = number_;
+  event.client_id = client_.client_id();
+  event.path = path;
+  event.before = before;
+  event.state = state;
+  event.error = error;
+  observers_->tell(&FollowObserver::on_follow, event);
 }
 
 /// Asks the session, too: a process that was paused sees its end before it is processed.

@@ -6,7 +6,9 @@
 
 #include <zklock/client.hpp>
 #include <zklock/recipe_kit/async_event.hpp>
+#include <zklock/recipe_kit/observers.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
+#include <zklock/recipes/caches/follow_observer.hpp>
 #include <zklock/recipes/caches/freshness.hpp>
 
 #include <boost/asio/cancellation_signal.hpp>
@@ -102,6 +104,7 @@ class Follow final : public detail::FreshnessSource, public std::enable_shared_f
   }
   void settle();
   void set_freshness(Freshness::State state);
+  void tell_observers(Freshness::State before, Freshness::State state, error_code error) const;
   void stop_now();
 
   void pump();
@@ -120,6 +123,8 @@ class Follow final : public detail::FreshnessSource, public std::enable_shared_f
 
   ClientHandle client_;
   asio::any_io_executor serial_;
+  std::shared_ptr<const detail::Observers<FollowObserver>> observers_;  // null: none
+  std::uint64_t number_ = detail::next_number<FollowObserver>();
   Item first_;
   std::shared_ptr<Hints> hints_;
   std::weak_ptr<Follower> follower_;
@@ -134,6 +139,7 @@ class Follow final : public detail::FreshnessSource, public std::enable_shared_f
   Item last_look_;
   std::optional<error_code> trouble_;
 
+  bool has_begun_ = false;
   bool connected_ = false;
   bool initialized_ = false;
   bool caught_up_ = false;

@@ -25,6 +25,7 @@ std::shared_ptr<Keeper> Keeper::start(const ClientHandle& client, std::string pa
 Keeper::Keeper(const ClientHandle& client, std::string path, std::string data, KeepOptions options)
     : RecipeCore{client, std::move(path)},
       options_{std::move(options)},
+      observers_{Observers<NodeObserver>::of(client.config().observers, client.config().logger)},
       name_{client, this->path(), options_},
       wish_{std::move(data), 1},
       node_path_{name_.node_path()},
@@ -112,6 +113,7 @@ Awaitable<Result<Done>> Keeper::wait_closed(std::shared_ptr<Keeper> self) {
 // ---- the loop over sessions
 
 Awaitable<void> Keeper::run(std::shared_ptr<Keeper> self) {
+  self->tell_observers({});
   const error_code end = co_await self->keep();
   const error_code cleaned = co_await self->clean_up();
   if (self->claim_) self->claim_->release();
@@ -217,9 +219,29 @@ void Keeper::on_link(SessionState link) {
   changed_.happen();
 }
 
+/// That a node is absent because it or its client is closed is no loss, of which observers would hear.
 void Keeper::publish(const NodeState& state) {
   states_.publish(state);
   told_.happen();
+  const bool is_end = closing_ || (session_ && session_->state() == SessionState::closed);
+  if (state != told_state_ && !(is_end && state.phase == NodePhase::absent)) tell_observers(state);
+}
+
+void Keeper::tell_observers(const NodeState& state) {
+  const NodeState before = std::exchange(told_state_, state);
+  if (!observers_ || before.phase == NodePhase::ended) return;
+  const std::string given = client().server_path(path());
+  const std::string node = node_path();
+  const std::string at_server = node.empty() ? std::string{} : client().server_path(node);
+  NodeEvent event;
+  event.number = number_;
+  event.client_id = client().client_id();
+  event.path = given;
+  event.node_path = at_server;
+  event.session_id = session_ ? session_->id() : 0;
+  event.before = before;
+  event.state = state;
+  observers_->tell(&NodeObserver::on_node, event);
 }
 
 }  // namespace zklock::detail

@@ -11,8 +11,10 @@
 #include "without_result.hpp"
 
 #include <zklock/recipe_kit/async_event.hpp>
+#include <zklock/recipe_kit/observers.hpp>
 #include <zklock/recipe_kit/recipe_core.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
+#include <zklock/recipes/nodes/node_observer.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -83,6 +85,7 @@ class Keeper : public RecipeCore, public std::enable_shared_from_this<Keeper> {
   void on_link(SessionState state);
   [[nodiscard]] std::shared_ptr<Alarm> arm(Watch& watch);
   void publish(const NodeState& state);
+  void tell_observers(const NodeState& state);
   [[nodiscard]] Wish wish() const;
   /// The same, for a request: if that is refused, so are these data.
   [[nodiscard]] Wish wish_to_try();
@@ -100,6 +103,9 @@ class Keeper : public RecipeCore, public std::enable_shared_from_this<Keeper> {
   [[nodiscard]] static Awaitable<bool> told(Keeper& keeper);
 
   const KeepOptions options_;
+  const std::shared_ptr<const Observers<NodeObserver>> observers_;  // null: none
+  const std::uint64_t number_ = next_number<NodeObserver>();
+  NodeState told_state_{};
   NodeName name_;
   NodeStates states_;
   mutable std::mutex mutex_;  // of the next two

@@ -181,6 +181,74 @@ TEST_CASE("a request to revoke is recorded with the one who asks") {
   CHECK(one().at("event.outcome") == "failure");
 }
 
+namespace {
+
+std::vector<std::string> lines_of_node(const NodeState& before, const NodeState& state) {
+  return written({}, [&](AuditLog& log) {
+    NodeEvent event;
+    event.client_id = "host-1-ab34";
+    event.path = "/services/a";
+    event.node_path = "/services/a";
+    event.session_id = 0x1000a2b;
+    event.before = before;
+    event.state = state;
+    log.on_node(event);
+  });
+}
+
+test::json::object record_of_node(const NodeState& before, const NodeState& state) {
+  const auto lines = lines_of_node(before, state);
+  REQUIRE(lines.size() == 1);
+  return test::json::parse(lines[0]).as_object();
+}
+
+}  // namespace
+
+TEST_CASE("a kept node is recorded when it is there, lost, taken or failing, and at its end") {
+  const NodeState absent{};
+  const NodeState there{.phase = NodePhase::present, .czxid = 17};
+  const auto present = record_of_node(absent, there);
+  CHECK(present.at("event.action") == "node.present");
+  CHECK(present.at("event.outcome") == "success");
+  CHECK(present.at("log.level") == "info");
+  CHECK(present.at("message") == "keeps the node of /services/a");
+  CHECK(present.at("zklock.path") == "/services/a");
+  CHECK(present.at("zklock.node") == "a");
+  CHECK(present.at("zklock.client.id") == "host-1-ab34");
+  CHECK(present.at("zklock.client.session") == "0x1000a2b");
+  CHECK(present.at("zklock.czxid") == 17);
+  CHECK_FALSE(present.contains("zklock.lock.path"));
+
+  const auto lost = record_of_node(there, absent);
+  CHECK(lost.at("event.action") == "node.absent");
+  CHECK(lost.at("event.outcome") == "failure");
+  CHECK(lost.at("log.level") == "warn");
+  CHECK(record_of_node(there, {.phase = NodePhase::present, .czxid = 23}).at("event.action") == "node.present");
+
+  const auto taken = record_of_node(absent, {.phase = NodePhase::taken, .owner = 0x1000b});
+  CHECK(taken.at("event.action") == "node.taken");
+  CHECK(taken.at("zklock.holder.session") == "0x1000b");
+
+  const auto failing = record_of_node(absent, {.phase = NodePhase::failing, .error = make_error_code(Error::no_auth)});
+  CHECK(failing.at("event.outcome") == "failure");
+  CHECK(failing.at("error.type") == "no_auth");
+
+  CHECK(record_of_node(there, {.phase = NodePhase::ended}).at("event.outcome") == "success");
+  const NodeState with_client{.phase = NodePhase::ended, .error = make_error_code(Error::closed)};
+  CHECK(record_of_node(there, with_client).at("event.outcome") == "success");
+  const NodeState given_up{.phase = NodePhase::ended, .error = make_error_code(Error::name_taken)};
+  CHECK(record_of_node(absent, given_up).at("event.outcome") == "failure");
+}
+
+TEST_CASE("a kept node whose link was lost for a moment is not recorded anew") {
+  const NodeState there{.phase = NodePhase::present, .czxid = 17};
+  const NodeState suspect{.phase = NodePhase::suspect, .czxid = 17};
+  CHECK(lines_of_node(NodeState{}, NodeState{}).empty());
+  CHECK(lines_of_node(there, suspect).empty());
+  CHECK(lines_of_node(suspect, there).empty());
+  CHECK(lines_of_node(suspect, NodeState{}).size() == 1);
+}
+
 TEST_CASE("each phase that is to be recorded is, and no other one") {
   const auto story = [](AuditOptions options) {
     return test::AuditLines{written(std::move(options),

@@ -77,7 +77,7 @@ TEST_CASE("hostile paths are escaped, and what is not UTF-8, or too long, is amo
 
 TEST_CASE("each family is there from the start, and what the audit log counts if it is asked for") {
   const Exposition without{Metrics{}.text()};
-  CHECK(without.families().size() == 28);
+  CHECK(without.families().size() == 32);
   CHECK(without["zklock_build_info{version=\"0.1.0\"}"] == 1);
   CHECK_FALSE(without["zklock_audit_records_total"]);
   const Metrics metrics{{.audit = [] { return AuditCounts{.records = 9, .dropped = 2}; }}};

@@ -251,3 +251,60 @@ TEST_CASE_METHOD(Fixture, "the delays of the I/O are counted, but not those of r
   CHECK(scrape()["zklock_io_delay_seconds_bucket{le=\"0.1\"}"] == 0);
   CHECK(scrape()["zklock_io_delay_seconds_bucket{le=\"1\"}"] == 1);
 }
+
+TEST_CASE_METHOD(Fixture, "kept nodes are counted by state, and each change of it") {
+  const auto node = [&](NodePhase before, NodePhase phase) {
+    NodeEvent event;
+    event.number = 1;
+    event.before.phase = before;
+    event.state.phase = phase;
+    metrics.on_node(event);
+  };
+  const auto now = [&](const std::string& state) { return scrape()["zklock_kept_nodes{state=\"" + state + "\"}"]; };
+  const auto changes = [&](const std::string& state) {
+    return scrape()["zklock_kept_nodes_changes_total{state=\"" + state + "\"}"];
+  };
+  node(NodePhase::absent, NodePhase::absent);
+  CHECK(now("absent") == 1);
+  CHECK(changes("absent") == 0);
+  node(NodePhase::absent, NodePhase::present);
+  NodeEvent another;  // node, on a new session
+  another.before = {.phase = NodePhase::present, .czxid = 1};
+  another.state = {.phase = NodePhase::present, .czxid = 2};
+  metrics.on_node(another);
+  CHECK(now("absent") == 0);
+  CHECK(now("present") == 1);
+  CHECK(changes("present") == 1);
+  node(NodePhase::present, NodePhase::suspect);
+  node(NodePhase::suspect, NodePhase::absent);
+  node(NodePhase::absent, NodePhase::taken);
+  node(NodePhase::taken, NodePhase::failing);
+  CHECK(now("failing") == 1);
+  for (const char* state : {"suspect", "absent", "taken", "failing"}) CHECK(changes(state) == 1);
+  node(NodePhase::failing, NodePhase::ended);
+  for (const char* state : {"absent", "present", "suspect", "taken", "failing"}) CHECK(now(state) == 0);
+}
+
+TEST_CASE_METHOD(Fixture, "what is followed is counted by its freshness, and each change of it") {
+  using State = Freshness::State;
+  const auto follow = [&](State before, State state) {
+    FollowEvent event;
+    event.before = before;
+    event.state = state;
+    metrics.on_follow(event);
+  };
+  const auto now = [&](const std::string& state) { return scrape()["zklock_followed{state=\"" + state + "\"}"]; };
+  follow(State::loading, State::loading);
+  follow(State::loading, State::loading);
+  CHECK(now("loading") == 2);
+  follow(State::loading, State::live);
+  follow(State::live, State::stale);
+  follow(State::loading, State::gone);
+  CHECK(now("loading") == 0);
+  CHECK(now("live") == 0);
+  CHECK(now("stale") == 1);
+  CHECK(scrape()["zklock_followed_changes_total{state=\"live\"}"] == 1);
+  CHECK(scrape()["zklock_followed_changes_total{state=\"loading\"}"] == 0);
+  follow(State::stale, State::gone);
+  CHECK(now("stale") == 0);
+}

@@ -7,7 +7,7 @@ namespace zklock::detail {
 namespace {
 
 std::shared_ptr<const Observers<LockObserver>> observers_of(const ClientConfig& config) {
-  return config.observers.empty() ? nullptr : Observers<LockObserver>::of(config.observers, config.logger);
+  return Observers<LockObserver>::of(config.observers, config.logger);
 }
 
 }  // namespace

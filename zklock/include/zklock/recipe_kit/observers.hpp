@@ -4,6 +4,7 @@
 #include <zklock/observer.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -17,6 +18,13 @@ namespace zklock::detail {
 
 void log_thrown(const std::shared_ptr<spdlog::logger>& logger, const std::exception_ptr& thrown) noexcept;
 
+/// A number for the events of one `Kind`; unique in the process.
+template <class Kind>
+[[nodiscard]] std::uint64_t next_number() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 /// Calls each observer that is a `Kind`, which need not be derived from Observer: a family of recipes has a class of
 /// its own. Keeps the observers. Immutable.
 ///
@@ -29,6 +37,7 @@ class Observers {
   /// Null if none of them is a `Kind`: what costs nothing when nobody observes is then one test.
   static std::shared_ptr<Observers> of(const std::vector<std::shared_ptr<Observer>>& all,
                                        const std::shared_ptr<spdlog::logger>& logger) {
+    if (all.empty()) return nullptr;
     auto found = std::make_shared<Observers>(logger);
     for (const auto& each : all)
       if (auto observer = std::dynamic_pointer_cast<Kind>(each)) found->observers_.push_back(std::move(observer));

@@ -1,9 +1,11 @@
-// An audit log: one line for each grant, release and loss of a lock. docs/audit.md
+// An audit log: one line for each grant, release and loss of a lock, and for each gain and loss of a kept node.
+// docs/audit.md
 #pragma once
 
 #include <zklock/error.hpp>
 #include <zklock/observer.hpp>
 #include <zklock/recipes/locks/lock_observer.hpp>
+#include <zklock/recipes/nodes/node_observer.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -46,7 +48,8 @@ struct RevokeEvent {
 };
 
 /// Writes a record of each granted, released and lost lock, of each attempt that has timed out, failed or was
-/// cancelled, of slow waits and of requests to revoke. Pass it by ClientConfig::observers; one may hear several clients.
+/// cancelled, of slow waits and of requests to revoke; and of each kept node that is there, is lost, is taken by
+/// another client, fails, or ends. Pass it by ClientConfig::observers; one may hear several clients.
 ///
 /// It never blocks the thread that tells it of a lock: if the queue is full, the new record is dropped and counted, and
 /// the record "audit.dropped" says how many once there is room. A record is written within a second, that of a loss at
@@ -56,7 +59,7 @@ struct RevokeEvent {
 /// _exit or exec: exit() may write again what the file's buffer had at the fork.
 ///
 /// Threads: any.
-class AuditLog final : public Observer, public LockObserver {
+class AuditLog final : public Observer, public LockObserver, public NodeObserver {
  public:
   /// Throws std::invalid_argument if there is neither a file nor a sink, if a sink is null or the queue has no room;
   /// spdlog::spdlog_ex if the file cannot be opened.
@@ -66,6 +69,7 @@ class AuditLog final : public Observer, public LockObserver {
   AuditLog& operator=(const AuditLog&) = delete;
 
   void on_lock(const LockEvent& event) override;
+  void on_node(const NodeEvent& event) override;
   void on_revoke(const RevokeEvent& event);
 
   /// How many records each sink has taken.

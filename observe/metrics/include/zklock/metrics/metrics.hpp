@@ -1,8 +1,10 @@
-// The metrics of a process's clients and locks, for Prometheus. docs/metrics.md lists them.
+// The metrics of a process's clients and recipes, for Prometheus. docs/metrics.md lists them.
 #pragma once
 
 #include <zklock/observer.hpp>
+#include <zklock/recipes/caches/follow_observer.hpp>
 #include <zklock/recipes/locks/lock_observer.hpp>
+#include <zklock/recipes/nodes/node_observer.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -59,13 +61,18 @@ struct LeaseCounts {
   std::size_t suspect = 0;  ///< the link is lost
 };
 
-/// Hears of the events of clients and their locks, and shows them as metrics when it is asked. Pass one object to all
-/// clients of the process, by ClientConfig::observers.
+/// Hears of the events of clients, their locks, the nodes that they keep and what they follow, and shows them as
+/// metrics when it is asked. Pass one object to all clients of the process, by ClientConfig::observers.
 ///
-/// Events and scrapes wait for each other for some ten microseconds: a scrape copies the numbers, and makes the text afterwards.
+/// Events and scrapes wait for each other for some ten microseconds: a scrape copies the numbers, and makes the text
+/// afterwards.
 ///
 /// Threads: any thread may call anything.
-class Metrics final : public Observer, public LockObserver, public prometheus::Collectable {
+class Metrics final : public Observer,
+                      public LockObserver,
+                      public NodeObserver,
+                      public FollowObserver,
+                      public prometheus::Collectable {
  public:
   /// Throws std::invalid_argument if there is no labeller, or the bounds of buckets do not ascend.
   explicit Metrics(MetricsOptions options = {});
@@ -85,6 +92,8 @@ class Metrics final : public Observer, public LockObserver, public prometheus::C
   [[nodiscard]] std::size_t cleanups_pending() const;
 
   void on_lock(const LockEvent& event) override;
+  void on_node(const NodeEvent& event) override;
+  void on_follow(const FollowEvent& event) override;
   void on_request(const RequestEvent& event) override;
   void on_retry(const RetryEvent& event) override;
   void on_state(const StateEvent& event) override;
