@@ -5,8 +5,11 @@
 #include "support/operations.hpp"
 
 #include <zklock/recipes/caches/curator_cache.hpp>
+#include <zklock/recipes/caches/watching.hpp>
+#include <zklock/recipes/nodes/group.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
 #include <set>
 #include <vector>
@@ -158,6 +161,51 @@ TEST_CASE("a cache is right after its server was restarted, and after it was kil
     CHECK(eventually([&] { return cache.freshness().state == State::live; }));
     CHECK(cache.size() == 4);
   }
+}
+
+TEST_CASE("where a server has lost all that it had, a cache forgets it, and shows what is there then", "[faults]") {
+  testing::TestServer server;
+  const Client client = make_client(server, 2s);
+  const CuratorCache cache{client, "/app"};
+  CacheEvents events = cache.events();
+  DataWatch watch = watch_data(client, "/app");
+  const Group group{client, "/app"};
+  const auto make = [&](const std::vector<std::string>& nodes) {
+    const Client writer = make_client(server, 2s);
+    REQUIRE_FALSE(create(writer, "/app", nodes.front()));
+    create_all(writer, nodes);
+  };
+  const auto are_shown = [&](std::size_t nodes) {
+    return eventually([&] {
+      return cache.size() == nodes + 1 && cache.freshness().state == State::live && group.members().is_live() &&
+             group.members().ids().size() == nodes;
+    });
+  };
+  for (int i = 0; i < 30; ++i)  // so that the later transactions have lower numbers
+    REQUIRE_FALSE(create(client, "/before-" + std::to_string(i)));
+  make({"/app/a", "/app/b", "/app/c"});
+  REQUIRE(are_shown(3));
+  server.kill();
+  std::filesystem::remove_all(server.directory() / "data" / "version-2");
+  server.start();
+  make({"/app/d"});
+  CHECK(are_shown(1));
+  CHECK_FALSE(cache.get("/app/a"));
+  CacheSnapshot known;
+  bool was_reset = false;
+  while (const auto event = events.next(100ms)) {
+    if (event->type == CacheEvent::Type::reset) {
+      known.clear();
+      was_reset = true;
+    }
+    if (event->now) known[event->path] = event->now;
+    if (event->before && !event->now) known.erase(event->path);
+  }
+  CHECK(was_reset);
+  CHECK(are_same(known, *cache.snapshot()));
+  std::string last;
+  while (const auto change = watch.next(0ms)) last = change->node ? change->node->data : "";
+  CHECK(last == "/app/d");
 }
 
 TEST_CASE_METHOD(Fixture, "after a thousand random operations a cache, and its events, are what the server has") {
