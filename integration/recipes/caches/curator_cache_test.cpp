@@ -176,10 +176,12 @@ TEST_CASE("where a server has lost all that it had, a cache forgets it, and show
     create_all(writer, nodes);
   };
   const auto are_shown = [&](std::size_t nodes) {
-    return eventually([&] {
-      return cache.size() == nodes + 1 && cache.freshness().state == State::live && group.members().is_live() &&
-             group.members().ids().size() == nodes;
-    });
+    return eventually(
+        [&] {
+          return cache.size() == nodes + 1 && cache.freshness().state == State::live && group.members().is_live() &&
+                 group.members().ids().size() == nodes;
+        },
+        60s);  // the new server refuses the client until that has a new session
   };
   for (int i = 0; i < 30; ++i)  // so that the later transactions have lower numbers
     REQUIRE_FALSE(create(client, "/before-" + std::to_string(i)));

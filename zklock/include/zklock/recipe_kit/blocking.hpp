@@ -35,7 +35,7 @@ struct Completion<Result> {
 };
 
 /// A handler that notes the result. Here and below a handler's type depends on the results alone, not on the operation:
-/// what such a type instantiates takes a compiler a tenth of a second, and tens of kilobytes.
+/// what such a type instantiates takes a compiler some tenths of a second.
 template <class... Result>
 auto note_result(Completion<Result...>& outcome, std::binary_semaphore& done) {
   return [&](error_code error, Result... result) {
