@@ -66,10 +66,8 @@ std::string_view outcome_of_lock(const AuditRecord& record) noexcept {
 }
 
 std::string_view outcome_of_node(const AuditRecord& record) noexcept {
-  if (record.node_phase == NodePhase::suspect) return "unknown";
-  if (record.node_phase == NodePhase::ended)
-    return record.error && record.error != Error::closed ? "failure" : "success";
-  return record.node_phase == NodePhase::present ? "success" : "failure";
+  const bool is_closed = record.node_phase == NodePhase::ended && (!record.error || record.error == Error::closed);
+  return is_closed || record.node_phase == NodePhase::present ? "success" : "failure";
 }
 
 std::string_view outcome_of_record(const AuditRecord& record) noexcept {

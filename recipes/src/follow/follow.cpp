@@ -6,18 +6,16 @@
 
 namespace zklock {
 
-Follow::Follow(const ClientHandle& client, Item first, std::shared_ptr<Hints> hints)
+Follow::Follow(const ClientHandle& client, Item first)
     : client_{client},
       serial_{client.get_executor()},
       observers_{detail::Observers<FollowObserver>::of(client.config().observers, client.config().logger)},
       first_{std::move(first)},
-      hints_{std::move(hints)},
+      hints_{one_shot_hints()},
       pause_{serial_},
       look_{serial_},
       progress_{serial_},
       freshness_{Freshness::State::loading, Clock::now()} {}
-
-Follow::Follow(const ClientHandle& client, Item first) : Follow{client, std::move(first), one_shot_hints()} {}
 
 void Follow::start(std::weak_ptr<Follower> follower) {
   asio::post(serial_, [self = shared_from_this(), follower = std::move(follower)]() mutable {

@@ -56,7 +56,6 @@ class Follow final : public detail::FreshnessSource, public std::enable_shared_f
   /// How often it looks again where no event may come: at absent and at unreadable nodes [ZOOKEEPER-2590].
   static constexpr std::chrono::seconds slow_look{30};
 
-  Follow(const ClientHandle& client, Item first, std::shared_ptr<Hints> hints);
   Follow(const ClientHandle& client, Item first);
 
   /// Any thread, once.

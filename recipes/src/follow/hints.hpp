@@ -26,8 +26,6 @@ class Hints {
   virtual void armed(const Item& item, Watch watch) = 0;
   virtual void forget(const Item& item) = 0;
   virtual void forget_all() = 0;
-  /// Whether a change of the item would be told.
-  [[nodiscard]] virtual bool is_armed(const Item& item) const = 0;
 
   /// Called outside of the calls above.
   Event event;

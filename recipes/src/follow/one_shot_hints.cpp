@@ -21,7 +21,6 @@ class OneShotHints final : public Hints, public std::enable_shared_from_this<One
 
   void forget(const Item& item) override { watches_.erase(item); }
   void forget_all() override { watches_.clear(); }
-  bool is_armed(const Item& item) const override { return watches_.contains(item); }
 
  private:
   struct Listener final : WatchListener {

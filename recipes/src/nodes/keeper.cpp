@@ -228,8 +228,7 @@ void Keeper::publish(const NodeState& state) {
 }
 
 void Keeper::tell_observers(const NodeState& state) {
-  const NodeState before = std::exchange(told_state_, state);
-  if (!observers_ || before.phase == NodePhase::ended) return;
+  if (!observers_ || told_state_.phase == NodePhase::ended) return;
   const std::string given = client().server_path(path());
   const std::string node = node_path();
   const std::string at_server = node.empty() ? std::string{} : client().server_path(node);
@@ -239,7 +238,7 @@ void Keeper::tell_observers(const NodeState& state) {
   event.path = given;
   event.node_path = at_server;
   event.session_id = session_ ? session_->id() : 0;
-  event.before = before;
+  event.before = std::exchange(told_state_, state);
   event.state = state;
   observers_->tell(&NodeObserver::on_node, event);
 }

@@ -41,7 +41,7 @@ struct Fixture {
   }
   void run(Clock::duration wait) { simulation.clock().run_for(simulation.context(), wait); }
 
-  void make(const std::string& directory, const std::string& marker, int nodes = count) {
+  void make(const std::string& directory, const std::string& marker, int nodes) {
     for (const std::string& path : {std::string{"/lock"}, directory})
       client.session().async_create(path, "", CreateMode::persistent, [](error_code, const CreateResult&) {});
     for (int i = 0; i < nodes; ++i)
@@ -49,6 +49,22 @@ struct Fixture {
                                     CreateMode::persistent_sequential, [](error_code, const CreateResult&) {});
     run(10s);
     REQUIRE(std::cmp_greater(ensemble.nodes().size(), nodes));
+  }
+  /// Makes nodes of each kind of participants, and calls the body with the recipe.
+  template <class Body>
+  void of_each_kind(int nodes, Body body) {
+    SECTION("of a mutex") {
+      make("/lock/mutex", "-lock-", nodes);
+      body(InterProcessMutex{client, "/lock/mutex"});
+    }
+    SECTION("of a semaphore") {
+      make("/lock/leases", "-lease-", nodes);
+      body(InterProcessSemaphore{client, "/lock", count});
+    }
+    SECTION("of an election") {
+      make("/lock/leader", "-latch-", nodes);
+      body(LeaderLatch{client, "/lock/leader"});
+    }
   }
   /// Lists, within so many round trips.
   template <class Recipe>
@@ -103,27 +119,16 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE_METHOD(Fixture, "a thousand participants are listed in six round trips, at most 200 nodes in each") {
-  const auto check = [&](const auto& participants, auto order) {
+  of_each_kind(count, [&](const auto& recipe) {
+    const auto participants = list(recipe, 6);
     REQUIRE(participants.size() == count);
-    CHECK(std::ranges::is_sorted(participants, {}, order));
+    CHECK(std::ranges::is_sorted(participants, {}, [](const auto& each) { return each.fencing_token; }));
     CHECK(longest_flight == 200);
-  };
-  SECTION("of a mutex") {
-    make("/lock/mutex", "-lock-");
-    check(list(InterProcessMutex{client, "/lock/mutex"}, 6), &LockParticipant::sequence);
-  }
-  SECTION("of a semaphore") {
-    make("/lock/leases", "-lease-");
-    check(list(InterProcessSemaphore{client, "/lock", count}, 6), &LockParticipant::sequence);
-  }
-  SECTION("of an election") {
-    make("/lock/leader", "-latch-");
-    check(list(LeaderLatch{client, "/lock/leader"}, 6), &Leader::fencing_token);
-  }
+  });
 }
 
 TEST_CASE_METHOD(Fixture, "a participant that goes while the list is read is left out, and the rest is not") {
-  make("/lock/mutex", "-lock-");
+  make("/lock/mutex", "-lock-", count);
   const auto nodes = ensemble.nodes();
   ensemble.on_call([&](const FakeCall& call) {
     if (call.operation == "get_children" && call.applied)
@@ -134,31 +139,9 @@ TEST_CASE_METHOD(Fixture, "a participant that goes while the list is read is lef
 }
 
 TEST_CASE_METHOD(Fixture, "a list of participants survives a lost link and a lost session at each of its requests") {
-  SECTION("of a mutex") {
-    make("/lock/mutex", "-lock-", 3);
-    list_despite_faults(InterProcessMutex{client, "/lock/mutex"});
-  }
-  SECTION("of a semaphore") {
-    make("/lock/leases", "-lease-", 3);
-    list_despite_faults(InterProcessSemaphore{client, "/lock", count});
-  }
-  SECTION("of an election") {
-    make("/lock/leader", "-latch-", 3);
-    list_despite_faults(LeaderLatch{client, "/lock/leader"});
-  }
+  of_each_kind(3, [&](const auto& recipe) { list_despite_faults(recipe); });
 }
 
 TEST_CASE_METHOD(Fixture, "a list of participants that cannot be read ends with the client's operation timeout") {
-  SECTION("of a mutex") {
-    make("/lock/mutex", "-lock-", 3);
-    give_up_in_time(InterProcessMutex{client, "/lock/mutex"});
-  }
-  SECTION("of a semaphore") {
-    make("/lock/leases", "-lease-", 3);
-    give_up_in_time(InterProcessSemaphore{client, "/lock", count});
-  }
-  SECTION("of an election") {
-    make("/lock/leader", "-latch-", 3);
-    give_up_in_time(LeaderLatch{client, "/lock/leader"});
-  }
+  of_each_kind(3, [&](const auto& recipe) { give_up_in_time(recipe); });
 }
