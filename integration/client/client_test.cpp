@@ -2,10 +2,8 @@
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 #include "support/frame_proxy.hpp"
+#include "support/log.hpp"
 #include "wire.hpp"
-
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 
 #include <atomic>
 #include <future>
@@ -13,7 +11,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <sstream>
 
 using namespace zklock;
 using namespace zklock::test;
@@ -160,15 +157,13 @@ TEST_CASE("the end of a state stream cancels its wait, and a second wait at a ti
 }
 
 TEST_CASE("log lines name their session, path and operation", "[faults]") {
-  std::ostringstream text;
+  const Log log;
   {
-    auto logger = std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text));
-    logger->set_level(spdlog::level::debug);
     testing::TestServer server;
     Client client{{.connect_string = server.connect_string(),
                    .session_timeout = timeout,
                    .retry = RetryOneTime{1ms},
-                   .logger = logger}};
+                   .logger = log.logger()}};
     const Session session = connected_session(client);
     CHECK_FALSE(exists(session, "/a\nb"));
     CHECK(create(session, "/none/a", CreateMode::persistent) == Error::no_node);
@@ -176,17 +171,12 @@ TEST_CASE("log lines name their session, path and operation", "[faults]") {
     CHECK(eventually([&] { return session.state() != SessionState::connected; }));
     client.abort();  // there is no server to tell
   }
-  const std::string lines = text.str();
-  CAPTURE(lines);
-  CHECK(lines.find("state=connected") != std::string::npos);
-  CHECK(lines.find("op=create path=\"/none/a\" error=-101") != std::string::npos);
-  CHECK(lines.find("op=exists path=\"/a\\x0ab\"") != std::string::npos);
-  CHECK(lines.find("zookeeper: ") != std::string::npos);
-  std::istringstream each{lines};
-  for (std::string line; std::getline(each, line);) {
-    CAPTURE(line);
-    CHECK(line.find("session=0x") != std::string::npos);
-  }
+  CAPTURE(log.text());
+  CHECK(log.count("state=connected") > 0);
+  CHECK(log.count("op=create path=\"/none/a\" error=-101") > 0);
+  CHECK(log.count("op=exists path=\"/a\\x0ab\"") > 0);
+  CHECK(log.count("zookeeper: ") > 0);
+  CHECK(log.with({"session=0x"}).size() == log.lines().size());
 }
 
 // ---- closing

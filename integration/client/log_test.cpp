@@ -7,6 +7,9 @@
 
 #include <zklock/recipes/locks/inter_process_mutex.hpp>
 
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
+
 #include <condition_variable>
 #include <mutex>
 #include <regex>
@@ -59,7 +62,7 @@ TEST_CASE("a stuck log sink blocks its own client and no other", "[faults]") {
 }
 
 TEST_CASE("while no server can be reached the C client logs few lines, without times of their own", "[faults]") {
-  const Log log{spdlog::level::info};
+  const Log log{LogLevel::info};
   SlammingPort port;
   const Client client{{.connect_string = port.address(), .session_timeout = 500ms, .logger = log.logger()}};
   const auto begin = Clock::now();
@@ -76,7 +79,7 @@ TEST_CASE("while no server can be reached the C client logs few lines, without t
 }
 
 TEST_CASE("a holder that loses a lock which it has by a std::lock_guard finds a warning in the log", "[faults]") {
-  const Log log{spdlog::level::info};
+  const Log log{LogLevel::info};
   testing::TestServer& server = shared_server();
   const Client client{{.connect_string = server.connect_string(), .session_timeout = 6s, .logger = log.logger()}};
   const Session session = connected_session(client);
@@ -90,7 +93,7 @@ TEST_CASE("a holder that loses a lock which it has by a std::lock_guard finds a 
     REQUIRE(eventually([&] { return log.count("event=lost") == 1; }));
     const LogLine line = log.with({"event=lost"})[0];
     CAPTURE(line.text);
-    CHECK(line.level == spdlog::level::warn);
+    CHECK(line.level == LogLevel::warning);
     CHECK(line.has("path=\"" + path + "\" lock=mutex"));
     CHECK(line.has(" token=" + token + " "));
     CHECK(line.has(" cause=session_expired"));

@@ -2,13 +2,13 @@
 #include "support/audit_lines.hpp"
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
+#include "support/log.hpp"
 
 #include <zklock/path.hpp>
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 #include <zklock/recipes/locks/inter_process_semaphore.hpp>
 
 #include <boost/asio/use_future.hpp>
-#include <spdlog/fmt/fmt.h>
 
 using namespace zklock;
 using namespace zklock::test;
@@ -38,8 +38,6 @@ struct Audit {
   std::shared_ptr<AuditLog> log{};
 };
 
-std::string hex(std::int64_t session_id) { return fmt::format("{:#x}", static_cast<std::uint64_t>(session_id)); }
-
 std::int64_t duration_of(const json::object& record) { return record.at("event.duration").as_int64(); }
 
 }  // namespace
@@ -58,7 +56,7 @@ TEST_CASE("the audit log tells of a mutex: its grant, its slow waiter, its end")
     Lease lease = mutex.async_acquire(owner, asio::use_future).get();
     token = lease.fencing_token();
     node = node_name(lease.node_path());
-    session = hex(client.session().id());
+    session = hexadecimal(client.session().id());
     const Lease again = mutex.async_acquire(owner, asio::use_future).get();
     CHECK_FALSE(mutex.try_lock_for(600ms));
   }

@@ -1,6 +1,7 @@
 // A mutex and a read/write lock on one path, which do not exclude each other.
 #include "support/catch.hpp"
 #include "support/lock_fixture.hpp"
+#include "support/log.hpp"
 #include "support/semaphore.hpp"
 
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
@@ -8,8 +9,6 @@
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
-#include <spdlog/sinks/ringbuffer_sink.h>
-#include <spdlog/spdlog.h>
 
 #include <cstdint>
 #include <future>
@@ -23,26 +22,17 @@ using namespace zklock::test;
 namespace {
 
 struct Fixture : ObservedLock {
-  std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> log = std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(1000);
-  Client client{{.connect_string = server.connect_string(),
-                 .session_timeout = session_timeout,
-                 .logger = std::make_shared<spdlog::logger>("test", log)}};
+  Log log{LogLevel::info};
+  Client client{
+      {.connect_string = server.connect_string(), .session_timeout = session_timeout, .logger = log.logger()}};
   Client& other = observer;
   ClientHandle part = client.using_namespace("a-part");
   std::string path_in_part = fresh_path();
 
   Fixture() { path = "/a-part" + path_in_part; }
 
-  [[nodiscard]] std::vector<std::string> warnings() const {
-    auto lines = log->last_formatted();
-    std::erase_if(lines, [&](const std::string& line) {
-      return line.find("does not exclude this") == line.npos || line.find(path) == line.npos;
-    });
-    return lines;
-  }
+  [[nodiscard]] std::vector<LogLine> warnings() const { return log.with({"does not exclude this", path}); }
 };
-
-std::string hexadecimal(std::int64_t id) { return spdlog::fmt_lib::format("{:#x}", static_cast<std::uint64_t>(id)); }
 
 error_code try_acquire(const InterProcessMutex& lock) {
   return std::get<0>(outcome_of_operation<Lease>([&](auto token) { lock.async_acquire(0s, std::move(token)); }));
@@ -141,8 +131,7 @@ TEST_CASE_METHOD(Fixture, "the log names another client's lock of the other kind
     for (int i = 0; i < 3; ++i) CHECK(acquire(InterProcessReadWriteLock{part, path_in_part}.read_lock()).is_held());
   }
   REQUIRE(warnings().size() == 1);
-  CHECK(warnings()[0].find("session=" + hexadecimal(client.session().id()) + " path=\"" + path + "\" lock=") !=
-        std::string::npos);
+  CHECK(warnings()[0].has("session=" + hexadecimal(client.session().id()) + " path=\"" + path + "\" lock="));
   path = fresh_path();
   const Lease theirs = acquire(InterProcessMutex{other, path});
   CHECK(acquire(InterProcessReadWriteLock{client, path}.write_lock()).is_held());

@@ -84,7 +84,7 @@ TEST_CASE("an observer of several clients is told of each grant with its token, 
 
 TEST_CASE("a slow waiter names the client that holds the lock, in the log and to its observer") {
   auto& server = shared_server();
-  const Log log{spdlog::level::warn};
+  const Log log{LogLevel::warning};
   const auto recorder = std::make_shared<Recorder>();
   const std::string path = fresh_path();
   const Client holder = make_client(server);

@@ -22,6 +22,7 @@ using namespace zklock;
 using namespace zklock::testing;
 using namespace std::chrono_literals;
 using zklock::test::Log;
+using zklock::test::LogLevel;
 using zklock::test::LogLine;
 using zklock::test::pause;
 
@@ -99,7 +100,7 @@ TEST_CASE("the log tells a lock's life: asked, enqueued, waiting behind which no
     CHECK(after(granted, "token=") == std::to_string(token));
     CHECK(std::stod(after(granted, "waited=")) >= 300);
     for (const LogLine& line : b.with({"event="})) {
-      CHECK(line.level == spdlog::level::debug);
+      CHECK(line.level == LogLevel::debug);
       CHECK(after(line, "attempt=") == after(granted, "attempt="));
     }
   });
@@ -251,9 +252,9 @@ namespace {
 
 /// A lease that the program does not look at, and what the log says about its end.
 void lose(const std::function<asio::awaitable<void>(Simulation&, const std::string&)>& fault, const std::string& cause,
-          spdlog::level::level_enum level = spdlog::level::warn) {
+          LogLevel level = LogLevel::warning) {
   CAPTURE(cause);
-  const Log log{spdlog::level::info};
+  const Log log{LogLevel::info};
   play([&](Simulation& simulation) -> asio::awaitable<void> {
     auto lease = std::make_unique<Lease>(co_await acquire(mutex_of(simulation, "a", log)));
     const std::string token = std::to_string(lease->fencing_token());
@@ -306,11 +307,11 @@ TEST_CASE("the loss of a lock that the program does not look at is one warning, 
 TEST_CASE("a lock that ends because its client is closed causes no warning") {
   lose([](Simulation& simulation,
           std::string) -> asio::awaitable<void> { co_await simulation.client("a").async_close(asio::use_awaitable); },
-       "closed", spdlog::level::info);
+       "closed", LogLevel::info);
 }
 
 TEST_CASE("an untroubled lock writes nothing above the debug level") {
-  const Log log{spdlog::level::info};
+  const Log log{LogLevel::info};
   play([&](Simulation& simulation) -> asio::awaitable<void> {
     const InterProcessMutex mutex = mutex_of(simulation, "a", log);
     for (int i = 0; i < 10; ++i) {

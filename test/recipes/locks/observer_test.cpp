@@ -15,6 +15,7 @@ using namespace zklock;
 using namespace zklock::testing;
 using namespace std::chrono_literals;
 using zklock::test::Log;
+using zklock::test::LogLevel;
 using zklock::test::pause;
 
 namespace {
@@ -151,7 +152,7 @@ TEST_CASE("a client refuses an observer that is null, and a negative slow_wait")
 }
 
 TEST_CASE("a waiter says after slow_wait which client holds the lock, and again after ten times that") {
-  const Log log{spdlog::level::warn};
+  const Log log{LogLevel::warning};
   const auto listener = std::make_shared<Listener>();
   wait_behind(60s, observed(listener, &log));
   REQUIRE(listener->waited.size() == 2);
@@ -164,7 +165,7 @@ TEST_CASE("a waiter says after slow_wait which client holds the lock, and again 
   INFO(log.text());
   REQUIRE(log.count("event=slow") == 2);
   const auto line = log.with({"event=slow"})[0];
-  CHECK(line.level == spdlog::level::warn);
+  CHECK(line.level == LogLevel::warning);
   CHECK(line.has("path=\"/locks/orders\" lock=mutex event=slow "));
   CHECK(line.has("still waiting after 5.0 s; 1 ahead; held by \"holder\", session 0x"));
 }
