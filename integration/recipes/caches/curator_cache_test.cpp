@@ -163,6 +163,21 @@ TEST_CASE("a cache is right after its server was restarted, and after it was kil
   }
 }
 
+TEST_CASE("a cache that is made before there is a server begins when there is one", "[faults]") {
+  testing::TestServer server;
+  const Client writer = make_client(server);
+  REQUIRE_FALSE(create(writer, "/app"));
+  create_all(writer, {"/app/a"});
+  server.stop();
+  const Client client = make_client(server);
+  const CuratorCache cache{client, "/app"};
+  CHECK_FALSE(cache.wait_initialized(100ms));
+  CHECK(cache.freshness().state == Freshness::State::loading);
+  server.start();
+  CHECK(cache.wait_initialized(10s));
+  CHECK(cache.size() == 2);
+}
+
 TEST_CASE("where a server has lost all that it had, a cache forgets it, and shows what is there then", "[faults]") {
   testing::TestServer server;
   const Client client = make_client(server, 2s);

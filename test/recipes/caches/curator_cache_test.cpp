@@ -79,6 +79,20 @@ TEST_CASE_METHOD(Fixture,
   CHECK(outcome<>([&](auto token) { made.async_wait_initialized(std::move(token)); }) == std::tuple{error_code{}});
 }
 
+TEST_CASE_METHOD(Fixture, "a cache of the tree's root holds its children by their own paths, as deep as it is told") {
+  const CuratorCache made{reader, "/", CacheOptions{}.depth(1)};
+  run();
+  CHECK(made.children("/").contains("app"));
+  CHECK(data_of(made, "/") == "");
+  CHECK(data_of(made, path) == "root");
+  CHECK(data_of(made, path + "/a") == "missing");
+  CacheEvents events = made.events();
+  read(events);
+  create("/other");
+  set(path, "new");
+  CHECK(read(events) == Texts{"created /other", "changed /app"});
+}
+
 TEST_CASE_METHOD(Fixture, "a cache is initialized before it has listed the leaves, and live after it") {
   std::vector<std::string> calls;
   CuratorCache made{reader, path};
