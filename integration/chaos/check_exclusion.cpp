@@ -49,14 +49,14 @@ std::int64_t latest_notice(const Evidence& evidence, const Node& node, int proce
   return evidence.after_stops(process, before, node.removed_at + tolerance, tolerance);  // a stopped user hears it then
 }
 
-/// Whether one of two users that are inside together, but must not be, has an excuse. Either its session has ended, and
-/// the user has left, or was told, as soon as it could know; or an operator has deleted its node. The session or the
-/// node must have ended by then.
+/// Whether one of two users that are inside together, but must not be, has an excuse. Either its session has ended, or its
+/// candidate has lost the leadership, and the user has left, or was told, as soon as it could know; or an operator has
+/// deleted its node. The session or the node must have ended by then.
 bool is_excused(const Evidence& evidence, const Record& visit, std::int64_t together_at, std::int64_t left_at) {
   const Node* node = evidence.history.find(evidence.node_of(visit));
   if (!node || node->removed_at > together_at + ticks(evidence.bounds.clocks)) return false;
   if (node->end == Node::End::by_another) return true;
-  if (node->end != Node::End::with_session) return false;
+  if (node->end != Node::End::with_session && !evidence.is_given_up(*node)) return false;
   if (evidence.foreign_users.contains(visit.process)) return true;  // Curator and Kazoo tell no holder
   const auto hold = evidence.grants.find(evidence.grant_of(visit));
   std::int64_t gone_at = left_at;
@@ -89,7 +89,8 @@ std::vector<Violation> check_fenced_exclusion(const Evidence& evidence) {
     if (each.event == Event::entered && !registers[each.lock].accept(each.token, Share{static_cast<int>(each.number)}))
       found.push_back({"the register has let in an old token", {each.token}, each.process, each.operation});
     const Node* node = evidence.history.find(evidence.node_of(each));
-    if (each.event == Event::turned_away && (!node || node->end == Node::End::none || node->end == Node::End::by_owner))
+    const bool was_taken = node && (node->end == Node::End::with_session || node->end == Node::End::by_another);
+    if (each.event == Event::turned_away && !was_taken && !(node && evidence.is_given_up(*node)))
       found.push_back({"a holder had an older token than one before it", {each.token}, each.process, each.operation});
   }
   return found;

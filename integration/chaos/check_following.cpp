@@ -153,7 +153,7 @@ std::vector<Violation> check_following(const Evidence& evidence) {
   std::set<int> followers;
   for (const Following& each : followings_of(evidence, Event::follows, Event::unfollows)) {
     followers.insert(each.process);
-    if (each.path != group_root)
+    if (each.path != group_root && !each.path.starts_with(locks))
       std::ranges::move(FollowingCheck{evidence, each, troubles, strayed}.run(), std::back_inserter(found));
   }
   if (followers.empty()) return found;

@@ -178,6 +178,13 @@ bool Evidence::is_twin_of_foreign_user(const Node& node) const {
          });
 }
 
+bool Evidence::is_given_up(const Node& node) const {
+  const auto hold = holds.find(node.created);
+  if (node.end != Node::End::by_owner || hold == holds.end()) return false;
+  const std::int64_t releasing_at = hold->second.releasing_at;
+  return (releasing_at == 0 || node.removed_at < releasing_at) && makers_of(node).front()->kind == "stand";
+}
+
 std::vector<const Attempt*> Evidence::makers_of(const Node& node) const {
   const std::string lock = lock_of(node.directory);
   const auto some = attempts.find({process_of(node), lock});

@@ -141,6 +141,9 @@ struct Evidence {
   /// Whether another library has made the node beside another one of the same attempt: neither Curator nor Kazoo asks a
   /// server to catch up before it looks for a node whose reply was lost. It may then wait for the other one.
   [[nodiscard]] bool is_twin_of_foreign_user(const Node& node) const;
+  /// Whether a candidate that stands for ever has given its node up before its user did: it had lost the leadership by
+  /// its time, and stands again.
+  [[nodiscard]] bool is_given_up(const Node& node) const;
   /// The attempts one of which has made the node: the attempt that was granted it, or those that were under way, or the
   /// last one before, whose create came when it had ended.
   [[nodiscard]] std::vector<const Attempt*> makers_of(const Node& node) const;

@@ -12,6 +12,8 @@ namespace zklock::chaos {
 /// As Story; the records may come in any order.
 class FollowStory : public Story {
  public:
+  using Story::Story;
+
   FollowStory& make(std::int64_t zxid, std::int64_t session, const std::string& path, const std::string& data = {}) {
     return add(zxid, session,
                {.kind = Change::Kind::create, .path = path, .data = data, .is_ephemeral = session != theirs});

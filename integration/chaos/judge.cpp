@@ -7,7 +7,7 @@
 namespace zklock::chaos {
 
 std::span<const Invariant> invariants() {
-  static constexpr std::array<Invariant, 20> all{{
+  static constexpr std::array<Invariant, 21> all{{
       {"I1", "tokens grow, and each has one holder", &check_fenced_exclusion},
       {"I2", "two are inside together only where a session's end, a pause or an operator explains it", &check_overlaps},
       {"I3", "a lock is granted to the first in its queue, by the servers' log", &check_grants},
@@ -28,6 +28,7 @@ std::span<const Invariant> invariants() {
       {"I18", "what is kept is there, and a group is shown as it was, in time", &check_presence},
       {"I19", "what is followed is shown as it was, in order and in time", &check_following},
       {"I20", "each version of a count was written by the one that says so", &check_counts},
+      {"I21", "a node stays until its holder gives it up, and leaders are shown as they were, in time", &check_leaders},
   }};
   return all;
 }

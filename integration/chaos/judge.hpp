@@ -1,4 +1,4 @@
-// The verdict on a run: twenty invariants, each with a checker of its own.
+// The verdict on a run: twenty-one invariants, each with a checker of its own.
 #pragma once
 
 #include "evidence.hpp"
@@ -79,5 +79,6 @@ std::vector<Violation> check_presence(const Evidence& evidence);
 std::vector<Violation> find_misshown_groups(const Evidence& evidence);  // a part of check_presence
 std::vector<Violation> check_following(const Evidence& evidence);
 std::vector<Violation> check_counts(const Evidence& evidence);
+std::vector<Violation> check_leaders(const Evidence& evidence);
 
 }  // namespace zklock::chaos

@@ -1,6 +1,7 @@
 # Libraries with one thing wrong, to see that the campaign finds it. -DZKLOCK_MUTANT=I3 breaks what the judge's question
 # I3 is about. Mutants with names of their own are wrong in a more subtle way, and any question may find them. The
-# sources know nothing of this: a mutant is a copy of one of them with some words replaced.
+# sources know nothing of this: a mutant is a copy of one of them with some words replaced; of a public header of the
+# recipes, it is what the campaign includes.
 #
 # Faults of the campaign may be too rare for some mutants: they are found by tests on the fake ensemble.
 #
@@ -28,6 +29,11 @@ function(zklock_mutant name file)
     math(EXPR at "${at} + 2")
   endwhile()
   if(NOT name STREQUAL ZKLOCK_MUTANT)
+    return()
+  endif()
+  if(file MATCHES "^.*/include/(.*)")
+    file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/mutant/${CMAKE_MATCH_1}" "${mutated}")
+    target_include_directories(zklock_recipes BEFORE INTERFACE "$<BUILD_INTERFACE:${CMAKE_CURRENT_BINARY_DIR}/mutant>")
     return()
   endif()
   get_filename_component(source "${file}" NAME)
@@ -102,7 +108,17 @@ zklock_mutant(I19 recipes/src/follow/follow.cpp "dirty_.mark_all();" "")
 zklock_mutant(I20 recipes/src/shared/shared_value.cpp "if (unread) co_return unread;"
   "if (unread) co_return unread; const SetDataOptions again{read.stat.version}; auto [repeated, written] = co_await shared->client().async_set_data(shared->path(), data, again, use_tuple); if (!repeated) co_return RawExchange{true, false, DataResult{data, written}};")
 
+# The last candidate is taken for the leader.
+zklock_mutant(I21 recipes/src/leader/leader_watch.cpp "names.front()" "names.back()")
+
 # ---- subtle ones
+
+# The blocking lead_while resigns before its body has come to its end.
+zklock_mutant(early_resignation recipes/include/zklock/recipes/leader/lead_while.hpp
+  "std::invoke(body, leadership, stop.get_token());\n    resign();" "resign();\n    std::invoke(body, leadership, stop.get_token());")
+# What stands for ever trusts itself for three seconds more than its session lives.
+zklock_mutant(trusting_candidacy recipes/src/leader/candidacy.cpp "share->valid_until() :"
+  "share->valid_until() + std::chrono::seconds{3} :")
 
 # Wake-up: readers and writers are never woken by other processes.
 zklock_mutant(lost_wake_up recipes/src/locks/mutex/wait_in_queue.cpp "const auto [ended, event] = co_await watch.async_wait(use_tuple);"

@@ -13,8 +13,9 @@ using namespace std::chrono_literals;
 namespace {
 
 const std::vector<std::string>& kinds_of_lines() {
-  static const std::vector<std::string> all{"mutex",     "rw",     "permits",   "single",           "latch",
-                                            "confirmed", "silent", "silent_rw", "confirmed_single", "silent_single"};
+  static const std::vector<std::string> all{"mutex",        "rw",        "permits", "single",    "latch",
+                                            "selector",     "confirmed", "silent",  "silent_rw", "confirmed_single",
+                                            "silent_single"};
   return all;
 }
 
@@ -30,7 +31,8 @@ void Nemesis::operate(Dice& dice) {
 
 void Nemesis::delete_some_node(Dice& dice) {
   const std::string& kind = kinds_of_lines()[below(dice, kinds_of_lines().size())];
-  std::string line = locks + kind + std::to_string(below(dice, lines));
+  const bool is_election = kind == "latch" || kind == "selector";
+  std::string line = locks + kind + std::to_string(below(dice, is_election ? elections : lines));
   if (kind == "permits" || kind.ends_with("single")) line += below(dice, 2) == 0 ? "/locks" : "/leases";
   const std::uint64_t which = dice();
   const Session session = test::connected_session(operator_);

@@ -40,8 +40,8 @@ enum class Event {
   closes,       ///< the process begins to close it
   closed,       ///< that has ended; the `reason` is the outcome
   shows,        ///< a group's members are shown: "id:czxid,id:czxid" (`reason`); as live: `number` is a time at which
-                ///< there was no link yet
-  follows,      ///< the process begins to follow a tree, or a count
+                ///< there was no link yet. Or an election's leader, by its `token`; 0: none
+  follows,      ///< the process begins to follow a tree, a count, a group, or an election's leaders
   told,       ///< it is told of a node: `reason` is what; `token` the mzxid, `number` the czxid. `live`: `number` is a
               ///< time at which there was no link yet
   unfollows,  ///< it follows no more

@@ -3,6 +3,9 @@
 #include "layout.hpp"
 #include "user.hpp"
 
+#include <zklock/recipes/leader/leader_latch.hpp>
+#include <zklock/recipes/leader/leader_selector.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -25,6 +28,11 @@ std::string word_of(const GroupMembers& group) {
   for (const auto& [id, member] : group.members)
     text += (text.empty() ? "" : ",") + id + ":" + std::to_string(member.czxid);
   return text;
+}
+
+LeaderStream leaders_of(const Client& client, const std::string& path) {
+  if (path.find("latch") != std::string::npos) return LeaderLatch{client, path}.leaders();
+  return LeaderSelector{client, path, has_kazoos_names(path) ? LockNaming::kazoo : LockNaming::curator}.leaders();
 }
 
 bool is_connected(const Client& client) {
@@ -55,6 +63,10 @@ Round::Round(const Client& client, const Log& log, const FollowerOptions& option
     begin(path);
     counts_.push_back({path, SharedCount{client, path, 0}.values()});
   }
+  for (const std::string_view path : shown_elections) {
+    begin(std::string{path});
+    elections_.push_back({std::string{path}, leaders_of(client, std::string{path})});
+  }
 }
 
 void Round::note(Record record) const {
@@ -80,6 +92,9 @@ void Round::follow_events() {
   while (const auto event = events_->next(0ms)) note_event(*event);
   for (Count& each : counts_)
     while (const auto change = each.values.next(0ms)) note_change(each.path, *change);
+  for (Election& each : elections_)
+    while (const auto leader = each.leaders.next(0ms))
+      note({.event = Event::shows, .lock = each.path, .token = *leader ? (*leader)->fencing_token : 0});
   for (Kept& each : kept_) claim(each);
   show_group();
 }
@@ -157,9 +172,11 @@ void Round::note_end() {
 void Round::close() {
   follow_events();
   for (const Count& each : counts_) note({.event = Event::unfollows, .lock = each.path});
+  for (const Election& each : elections_) note({.event = Event::unfollows, .lock = each.path});
   note({.event = Event::unfollows, .lock = tree_root});
   note({.event = Event::unfollows, .lock = group_root});
   counts_.clear();
+  elections_.clear();
   events_.reset();
   cache_.reset();
   for (Kept& each : kept_) {

@@ -5,6 +5,7 @@
 #include "support/await.hpp"
 
 #include <zklock/recipes/caches/curator_cache.hpp>
+#include <zklock/recipes/leader/leader.hpp>
 #include <zklock/recipes/nodes/group_member.hpp>
 #include <zklock/recipes/nodes/persistent_node.hpp>
 #include <zklock/recipes/shared/shared_count.hpp>
@@ -42,6 +43,10 @@ class Round {
     std::string path;
     FollowStream<ValueChange<std::int32_t>> values;
   };
+  struct Election {
+    std::string path;
+    LeaderStream leaders;
+  };
 
   void begin(const std::string& path) const { note({.event = Event::follows, .lock = path}); }
   void note(Record record) const;
@@ -60,6 +65,7 @@ class Round {
   std::optional<CuratorCache> cache_;
   std::optional<CacheEvents> events_;
   std::vector<Count> counts_{};
+  std::vector<Election> elections_{};
   std::string shown_{};
   std::int64_t wishes_ = 0;
   std::optional<test::Pending<>> written_{};

@@ -24,6 +24,8 @@ void User::run() {
                              &User::use_several,
                              &User::use_semaphore_mutex,
                              &User::lead,
+                             &User::stand,
+                             &User::lead_by_body,
                              &User::use_kept,
                              &User::use_kept_read_write,
                              &User::use_kept_semaphore_mutex};
@@ -188,24 +190,8 @@ void User::use_several() {
   Pending<> done;
   lease->async_release(done.handler());
   const std::string outcome = reason_of(std::get<0>(done.get(for_ever)));
-  for (const Held& held : all)
-    workplace_.log.write({.event = Event::released,
-                          .process = workplace_.process,
-                          .operation = operation,
-                          .lock = held.lock,
-                          .token = held.token,
-                          .reason = outcome});
+  for (const Held& held : all) note_released(held, outcome);
   note(Event::finished, operation);
-}
-
-/// The id is in the form of a lock's data, from which the judge knows whose node it is.
-void User::lead() {
-  const std::string line = some_line("latch");
-  const std::int64_t operation = ++workplace_.operations;
-  const LeaderLatch latch{workplace_.client, line, workplace_.client.client_id() + ":1"};
-  auto leadership = acquire<Leadership>(
-      operation, "latch", line, [&](auto... limit_and_handler) { latch.async_lead(std::move(limit_and_handler)...); });
-  if (leadership) use(std::move(*leadership).into_lease(), line, Share::alone, operation);
 }
 
 void User::use(Lease lease, const std::string& line, Share share, std::int64_t operation) {

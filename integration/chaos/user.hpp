@@ -6,7 +6,9 @@
 #include "support/await.hpp"
 
 #include <zklock/client.hpp>
-#include <zklock/recipes/leader/leader_latch.hpp>
+#include <zklock/recipes/leader/candidacy.hpp>
+#include <zklock/recipes/leader/leader_election.hpp>
+#include <zklock/recipes/leader/leadership.hpp>
 #include <zklock/recipes/locks/inter_process_multi_lock.hpp>
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 #include <zklock/recipes/locks/inter_process_semaphore.hpp>
@@ -17,6 +19,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -68,6 +71,8 @@ class User {
   std::chrono::milliseconds some_limit();
   std::string some_line(const std::string& kind);
   std::string kept_line(const std::string& kind);
+  std::string some_election();
+  [[nodiscard]] LeaderElection election_on(const std::string& line) const;
   void open_registry();
 
   void use_mutex();
@@ -79,6 +84,8 @@ class User {
   void use_semaphore_mutex();
   void use_several();
   void lead();
+  void stand();
+  void lead_by_body();
   void use_kept();
   void use_kept_read_write();
   void use_kept_semaphore_mutex();
@@ -96,6 +103,8 @@ class User {
 
   template <class Holder>
   Held held_by(Holder& holder, std::string lock, Share share, std::int64_t operation);
+  Held held_by(const std::shared_ptr<CandidacyStream>& standing, std::string lock, std::int64_t token,
+               std::int64_t operation);
   /// Uses the resource that one lease protects, and releases the lease.
   void use(Lease lease, const std::string& line, Share share, std::int64_t operation);
   void note_granted(const Held& held);
@@ -109,6 +118,7 @@ class User {
   void release(Lease lease, const Held& held);
   template <class Release>
   void release_blocking(const Held& held, Release release);
+  void note_released(const Held& held, const std::string& outcome);
   void note(Event event, std::int64_t operation, const std::string& reason = {});
 
   Workplace& workplace_;

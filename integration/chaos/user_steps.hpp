@@ -90,12 +90,7 @@ void User::release_blocking(const Held& held, Release release) {
   } catch (const boost::system::system_error& thrown) {
     error = thrown.code();
   }
-  workplace_.log.write({.event = Event::released,
-                        .process = workplace_.process,
-                        .operation = held.operation,
-                        .lock = held.lock,
-                        .token = held.token,
-                        .reason = reason_of(error)});
+  note_released(held, reason_of(error));
 }
 
 }  // namespace zklock::chaos

@@ -105,20 +105,24 @@ void User::note_releasing(const Held& held) {
                         .token = held.token});
 }
 
+void User::note_released(const Held& held, const std::string& outcome) {
+  workplace_.log.write({.event = Event::released,
+                        .process = workplace_.process,
+                        .operation = held.operation,
+                        .lock = held.lock,
+                        .token = held.token,
+                        .reason = outcome});
+}
+
 void User::release(Lease lease, const Held& held) {
   note_releasing(held);
-  Record record{.event = Event::released,
-                .process = workplace_.process,
-                .operation = held.operation,
-                .lock = held.lock,
-                .token = held.token,
-                .reason = "dropped"};
+  std::string outcome = "dropped";
   if (below(2) == 0) {
     Pending<> done;
     lease.async_release(done.handler());
-    record.reason = reason_of(std::get<0>(done.get(for_ever)));
+    outcome = reason_of(std::get<0>(done.get(for_ever)));
   }
-  workplace_.log.write(record);  // before the lease is destroyed
+  note_released(held, outcome);  // before the lease is destroyed
 }
 
 void User::note_invoked(std::int64_t operation, const std::string& kind, const std::string& lock,
