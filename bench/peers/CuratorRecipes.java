@@ -1,5 +1,5 @@
-// Curator's leaders, caches and nodes: the programs "candidates", "lead", "caches" and "kept-node" of bench/recipes,
-// with the same words, orders and answers.
+// Curator's leaders, counts, caches, groups and nodes: programs of bench/recipes, with the same words, orders and
+// answers.
 
 import com.sun.management.OperatingSystemMXBean;
 import java.io.BufferedReader;
@@ -11,7 +11,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.cache.CuratorCache;
@@ -19,33 +23,37 @@ import org.apache.curator.framework.recipes.cache.CuratorCacheListener;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderLatchListener;
 import org.apache.curator.framework.recipes.nodes.PersistentNode;
+import org.apache.curator.framework.recipes.shared.SharedCount;
+import org.apache.curator.framework.recipes.shared.SharedCountListener;
+import org.apache.curator.framework.recipes.shared.SharedCountReader;
+import org.apache.curator.framework.recipes.shared.VersionedValue;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.apache.zookeeper.CreateMode;
 
 public class CuratorRecipes {
+  private final String program;
   private final Map<String, String> words = new HashMap<>();
   private final List<CuratorFramework> clients = new ArrayList<>();
   private final List<CuratorCache> caches = new ArrayList<>();
   private final OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
   private static final BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
+  private final Map<String, List<String>> spans = new ConcurrentHashMap<>();  // of time, by what took it
   private volatile boolean stopping;
   private volatile long connected;
   private volatile long present;
 
   public static void main(String[] arguments) throws Exception {
     CuratorRecipes recipes = new CuratorRecipes(arguments);
-    if (!arguments[0].equals("caches")) recipes.connect();
-    if (arguments[0].equals("kept-node")) recipes.keepNode();
+    if (!recipes.program.equals("caches")) recipes.connect();
+    if (recipes.program.equals("kept-node")) recipes.keepNode();
     say("ready");
-    for (String line = orders.readLine(); line != null; line = orders.readLine()) {
-      String answer = recipes.obey(arguments[0].equals("kept-node") ? "kept-" + line : line);
-      say(answer);
-    }
+    for (String line = orders.readLine(); line != null; line = orders.readLine()) say(recipes.obey(line));
     System.exit(0);  // the sessions end by their timeouts: nothing waits for them
   }
 
   private CuratorRecipes(String[] arguments) {
+    program = arguments[0];
     for (String word : arguments) {
       String[] pair = word.split("=", 2);
       if (pair.length == 2) words.put(pair[0], pair[1]);
@@ -55,14 +63,14 @@ public class CuratorRecipes {
   private String obey(String line) throws Exception {
     String[] order = line.split(" ");
     switch (order[0]) {
-      case "run": return stand(Long.parseLong(order[1]), Long.parseLong(order[2]));
+      case "run": return run(Long.parseLong(order[1]), Long.parseLong(order[2]));
       case "acquire": return lead();
       case "open": return open();
-      case "await": return awaitTree(Integer.parseInt(order[1]), Long.parseLong(order[2]));
+      case "await":
+        return order.length == 1 ? awaitNode() : awaitTree(Integer.parseInt(order[1]), Long.parseLong(order[2]));
       case "follow": return follow();
       case "close": return closeCaches();
-      case "kept-session": return credentials();
-      case "kept-await": return awaitNode();
+      case "session": return credentials();
       default: throw new IllegalArgumentException(line);
     }
   }
@@ -88,16 +96,38 @@ public class CuratorRecipes {
     return (System.nanoTime() - began) * 1e-6;
   }
 
-  // Leaders
+  // A measured time
 
-  private String stand(long ramp, long length) throws Exception {
+  /// Works until it is `stopping`, and once at least.
+  private interface Worker {
+    void work() throws Exception;
+  }
+
+  private List<Worker> workers() {
+    List<Worker> workers = new ArrayList<>();
+    switch (program) {
+      case "candidates": for (CuratorFramework client : clients) workers.add(() -> stand(client)); break;
+      case "counters": for (CuratorFramework client : clients) workers.add(() -> increment(client)); break;
+      case "count-listener": workers.add(this::setAndHear); break;
+      default: throw new IllegalArgumentException(program);
+    }
+    return workers;
+  }
+
+  private void add(String kind, long from, long to) {
+    spans.computeIfAbsent(kind, any -> Collections.synchronizedList(new ArrayList<>()))
+        .add("[" + from + ", " + to + "]");
+  }
+
+  private String run(long ramp, long length) throws Exception {
     stopping = false;
-    List<String> turns = Collections.synchronizedList(new ArrayList<>());
+    spans.clear();
+    int before = program.equals("counters") ? readCount() : 0;
     List<Thread> threads = new ArrayList<>();
-    for (CuratorFramework client : clients) {
+    for (Worker worker : workers()) {
       threads.add(new Thread(() -> {
         try {
-          while (!stopping) leadOnce(client, turns);
+          worker.work();
         } catch (Exception error) {
           error.printStackTrace();
         }
@@ -114,11 +144,21 @@ public class CuratorRecipes {
     say("end");
     stopping = true;
     for (Thread thread : threads) thread.join();
-    return format("{\"began\": %d, \"ended\": %d, \"cpu_seconds\": %f, \"turns\": %s}", began, ended, cpu, turns);
+    int grown = program.equals("counters") ? readCount() - before : 0;
+    String all = spans.entrySet().stream().map(each -> "\"" + each.getKey() + "\": " + each.getValue())
+        .collect(Collectors.joining(", "));
+    return format("{\"began\": %d, \"ended\": %d, \"cpu_seconds\": %f, \"grown\": %d, \"spans\": {%s}}",
+        began, ended, cpu, grown, all);
+  }
+
+  // Leaders
+
+  private void stand(CuratorFramework client) throws Exception {
+    do leadOnce(client); while (!stopping);
   }
 
   /// The listener hears of the grant before a thread in await() does.
-  private void leadOnce(CuratorFramework client, List<String> turns) throws Exception {
+  private void leadOnce(CuratorFramework client) throws Exception {
     LeaderLatch latch = new LeaderLatch(client, words.get("path"), "candidate");
     CountDownLatch leads = new CountDownLatch(1);
     long[] led = new long[1];
@@ -132,7 +172,7 @@ public class CuratorRecipes {
     latch.start();
     leads.await();
     if (number("hold", 0) > 0) Thread.sleep(number("hold", 0));
-    turns.add("[" + led[0] + ", " + System.nanoTime() + "]");
+    add("turns", led[0], System.nanoTime());
     latch.close();
   }
 
@@ -141,6 +181,53 @@ public class CuratorRecipes {
     latch.start();
     latch.await();
     return "held";
+  }
+
+  // Counts
+
+  private SharedCount count(CuratorFramework client) throws Exception {
+    SharedCount count = new SharedCount(client, words.get("path"), 0);
+    count.start();
+    return count;
+  }
+
+  /// By the server: what begins reads first.
+  private int readCount() throws Exception {
+    try (SharedCount count = count(clients.get(0))) {
+      return count.getCount();
+    }
+  }
+
+  private void increment(CuratorFramework client) throws Exception {
+    try (SharedCount count = count(client)) {
+      do {
+        long asked = System.nanoTime();
+        VersionedValue<Integer> known = count.getVersionedValue();
+        while (!count.trySetCount(known, known.getValue() + 1)) known = count.getVersionedValue();
+        add("increments", asked, System.nanoTime());
+      } while (!stopping);
+    }
+  }
+
+  private void setAndHear() throws Exception {
+    BlockingQueue<long[]> told = new LinkedBlockingQueue<>();
+    try (SharedCount count = count(clients.get(0)); SharedCount followed = count(clients.get(1))) {
+      followed.addListener(new SharedCountListener() {
+        @Override public void countHasChanged(SharedCountReader reader, int value) {
+          told.add(new long[] {value, System.nanoTime()});
+        }
+        @Override public void stateChanged(CuratorFramework client, ConnectionState state) {}
+      });
+      int next = count.getCount();
+      do {
+        long asked = System.nanoTime();
+        next++;
+        count.setCount(next);
+        long[] heard = told.take();
+        while (heard[0] != next) heard = told.take();
+        add("heard", asked, heard[1]);
+      } while (!stopping);
+    }
   }
 
   // Caches

@@ -1,68 +1,28 @@
 #include "orders.hpp"
-#include "usage.hpp"
 
 #include <zklock/recipes/leader/leader_latch.hpp>
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_future.hpp>
 
-#include <atomic>
-#include <future>
-#include <iostream>
+#include <chrono>
+#include <stdexcept>
 
 namespace zklock::bench {
 namespace {
 
-/// From the grant to the resignation, in nanoseconds.
-struct Turn {
-  std::int64_t led = 0;
-  std::int64_t resigned = 0;
-};
-
-asio::awaitable<void> stand(LeaderLatch latch, std::chrono::milliseconds hold, const std::atomic<bool>& stopping,
-                            std::vector<Turn>& turns) {
-  while (!stopping) {
+asio::awaitable<void> stand(LeaderLatch latch, std::chrono::milliseconds hold, Work& work) {
+  do {
     Leadership leadership = co_await latch.async_lead();
     const std::int64_t led = now();
     if (hold.count() > 0) {
       Timer timer{co_await asio::this_coro::executor, hold};
       co_await timer.async_wait(asio::deferred);
     }
-    turns.push_back({led, now()});
+    work.add("turns", led, now());
     co_await leadership.async_resign();
-  }
-}
-
-std::string run(Clients& clients, const Task& task, std::chrono::milliseconds ramp, std::chrono::milliseconds length) {
-  std::atomic<bool> stopping{false};
-  std::vector<Turn> turns;  // all candidates are on one thread
-  std::vector<std::future<void>> standing;
-  for (Client& client : clients.all())
-    standing.push_back(asio::co_spawn(
-        clients.context(),
-        stand(LeaderLatch{client, task.path, "candidate"}, std::chrono::milliseconds{task.hold_ms}, stopping, turns),
-        asio::use_future));
-  std::this_thread::sleep_for(ramp);
-  say("begin");
-  const double cpu_before = cpu_seconds();
-  const std::int64_t began = now();
-  std::this_thread::sleep_for(length);
-  const std::int64_t ended = now();
-  const double cpu = cpu_seconds() - cpu_before;
-  say("end");
-  stopping = true;
-  for (auto& each : standing) each.get();
-  std::ostringstream line;
-  line << R"({"began": )" << began << R"(, "ended": )" << ended << R"(, "cpu_seconds": )" << cpu << R"(, "turns": [)";
-  for (const char* separator = ""; const Turn& turn : turns) {
-    line << separator << '[' << turn.led << ", " << turn.resigned << ']';
-    separator = ", ";
-  }
-  line << "]}";
-  return line.str();
+  } while (!work.stopping());
 }
 
 }  // namespace
@@ -71,10 +31,13 @@ void candidates(const Task& task) {
   Clients clients;
   clients.connect(task, task.clients);
   obey({{"run", [&](std::istringstream& words) {
-           int ramp = 0;
-           int length = 0;
-           words >> ramp >> length;
-           return run(clients, task, std::chrono::milliseconds{ramp}, std::chrono::milliseconds{length});
+           Work work;
+           Work::Workers standing;
+           for (Client& client : clients.all())
+             standing.push_back(
+                 stand(LeaderLatch{client, task.path, "candidate"}, std::chrono::milliseconds{task.hold_ms}, work));
+           work.run(clients, words, std::move(standing));
+           return work.answer();
          }}});
 }
 

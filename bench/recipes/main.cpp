@@ -1,5 +1,5 @@
-// Leaders, caches, nodes and groups, measured: one program of this process each. bench/peers/CuratorRecipes.java takes
-// the same words and orders.
+// Leaders, counts, caches, nodes and groups, measured: one program of this process each.
+// bench/peers/CuratorRecipes.java takes the same words and orders.
 #include "orders.hpp"
 
 #include <iostream>
@@ -8,8 +8,8 @@
 int main(int argc, char** argv) {
   using namespace zklock::bench;
   static const std::map<std::string, void (*)(const Task&)> programs{
-      {"candidates", candidates}, {"lead", lead},          {"caches", caches}, {"tree", tree},
-      {"member", member},         {"kept-node", kept_node}};
+      {"candidates", candidates}, {"lead", lead}, {"counters", counters}, {"count-listener", count_listener},
+      {"caches", caches},         {"tree", tree}, {"member", member},     {"kept-node", kept_node}};
   try {
     const auto program = programs.find(argc < 2 ? "" : argv[1]);
     if (program == programs.end()) throw std::invalid_argument{"usage: zklock_bench_recipes PROGRAM KEY=VALUE..."};

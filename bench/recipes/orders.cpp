@@ -1,8 +1,12 @@
 #include "orders.hpp"
 
+#include "usage.hpp"
+
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_future.hpp>
 
 #include <chrono>
+#include <future>
 #include <iostream>
 #include <stdexcept>
 
@@ -48,6 +52,42 @@ void Clients::close() {
   for (Client& client : clients_) closing.push_back(client.async_close(asio::use_future));
   for (auto& each : closing) each.wait();
   clients_.clear();
+}
+
+void Work::run(Clients& clients, std::istringstream& words, Workers workers) {
+  int ramp = 0;
+  int length = 0;
+  words >> ramp >> length;
+  std::vector<std::future<void>> working;
+  for (auto& worker : workers)
+    working.push_back(asio::co_spawn(clients.context(), std::move(worker), asio::use_future));
+  std::this_thread::sleep_for(std::chrono::milliseconds{ramp});
+  say("begin");
+  const double cpu_before = cpu_seconds();
+  began_ = now();
+  std::this_thread::sleep_for(std::chrono::milliseconds{length});
+  ended_ = now();
+  cpu_seconds_ = cpu_seconds() - cpu_before;
+  say("end");
+  stopping_ = true;
+  for (auto& each : working) each.get();
+}
+
+std::string Work::answer(const std::string& more) const {
+  std::ostringstream line;
+  line << R"({"began": )" << began_ << R"(, "ended": )" << ended_ << R"(, "cpu_seconds": )" << cpu_seconds_ << more
+       << R"(, "spans": {)";
+  for (const char* between_kinds = ""; const auto& [kind, spans] : spans_) {
+    line << between_kinds << '"' << kind << "\": [";
+    for (const char* between = ""; const auto& [from, to] : spans) {
+      line << between << '[' << from << ", " << to << ']';
+      between = ", ";
+    }
+    line << ']';
+    between_kinds = ", ";
+  }
+  line << "}}";
+  return line.str();
 }
 
 }  // namespace zklock::bench

@@ -127,7 +127,7 @@ def crowd(rounds):
 
 
 # The programs of bench/recipes and of CuratorRecipes.java.
-RECIPES = ("candidates", "lead", "caches", "member", "kept-node")
+RECIPES = ("candidates", "lead", "counters", "count-listener", "caches", "member", "kept-node")
 
 
 def both(program):
@@ -147,6 +147,18 @@ def leader_killed(rounds):
     return Case("leader-killed", "fast",
                 "From a leader's SIGKILL to the next one: session timeout 2000 ms, tick 500 ms", {"timeout": 2000},
                 both("lead"), rounds, 0, special="holder-killed")
+
+
+def count(clients, rounds, length_ms):
+    """Each client has a session of its own, and tries each increment until it is confirmed."""
+    by = f"{clients} clients" if clients > 1 else "one client"
+    return Case(f"count-{clients}", "fast", f"A shared count, incremented by {by}", {"clients": clients},
+                both("counters"), rounds, length_ms, ramp_ms=250)
+
+
+def count_heard(rounds, length_ms):
+    return Case("count-heard", "fast", "From the call that sets a shared count to the listener of another client",
+                {"clients": 2}, both("count-listener"), rounds, length_ms, ramp_ms=250)
 
 
 def cache(leaves, inner, warm, rounds):
@@ -197,10 +209,12 @@ def warm_up():
 
 
 def smoke():
-    return [Case("uncontended", "fast", ONE_LOCK, {"waiters": 1}, plain("zklock", "curator"), 3, 300),
+    return [Case("uncontended", "fast", ONE_LOCK, {"waiters": 1}, plain("zklock", "curator"), 2, 300),
             Case("contended-8", "fast", "One lock, 8 waiters in one process", {"waiters": 8},
-                 plain("zklock", "curator-own"), 3, 300),
+                 plain("zklock", "curator-own"), 2, 300),
             leaders(4, 2, 5, 1, 2000),
+            count(2, 1, 500),
+            count_heard(1, 500),
             cache(200, 10, 0, 1),
             cache_relink(200, 10, 20, 0, 1, [Spec("zklock", "caches")]),
             cache_changes(200, 0, 1, 300, [Spec("zklock", "caches")]),
@@ -231,6 +245,8 @@ def whole():
             leaders(8, 8, 5, 9, 500),
             leaders(100, 1, 0, 5, 700),
             leader_killed(4),
+            *(count(clients, 9, 500) for clients in (1, 8)),
+            count_heard(9, 500),
             cache(10_000, 100, 5, 7),
             cache_relink(10_000, 100, 100, 1, 3),
             cache_changes(2_000, 1, 5, 2000),

@@ -136,7 +136,7 @@ def main():
     arguments = parse_arguments()
     arguments.work.mkdir(parents=True, exist_ok=True)
     chosen = [case for case in getattr(cases, arguments.size)() if re.search(arguments.only, case.name)]
-    warm_ms = {"smoke": 1000, "quick": 2500, "whole": 3000}[arguments.size]
+    warm_ms = {"smoke": 500, "quick": 2500, "whole": 3000}[arguments.size]
     bench = Bench(arguments.build, arguments.work)
     entries, tables = [], []
     try:

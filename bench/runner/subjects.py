@@ -116,26 +116,44 @@ class Subject:
             program.close()
 
 
-def turns_of(answers):
-    """Leaders per second, and the time from each resignation to the next grant, in the time that all answers cover."""
-    began, ended = max(answer["began"] for answer in answers), min(answer["ended"] for answer in answers)
-    turns = sorted(turn for answer in answers for turn in answer["turns"])
-    pairs = [(first, then) for (_, first), (then, _) in zip(turns, turns[1:]) if began <= first and then <= ended]
-    if any(then < first for first, then in pairs):
+def handoffs(turns):
+    """From each resignation to the next leader."""
+    turns.sort()
+    pairs = [(resigned, led) for (_, resigned), (led, _) in zip(turns, turns[1:])]
+    if any(led < resigned for resigned, led in pairs):
         raise Failure("two lead")
-    if not pairs:
-        raise Failure("nobody leads")
-    waits = sorted((then - first) * 1e-3 for first, then in pairs)
-    return len(pairs), {"turns_per_s": len(pairs) / (ended - began) * 1e9, "p50_us": quantile(waits, 0.5),
-                        "p99_us": quantile(waits, 0.99)}
+    return pairs
+
+
+def metrics_of_spans(answers):
+    """How many spans of time there were, how many a second and how long, in the time that all answers cover."""
+    began, ended = max(answer["began"] for answer in answers), min(answer["ended"] for answer in answers)
+    of_kind, number, result = {}, 0, {}
+    for answer in answers:
+        for kind, spans in answer["spans"].items():
+            of_kind.setdefault(kind, []).extend(spans)
+        grown, confirmed = answer.get("grown", 0), len(answer["spans"].get("increments", ()))
+        if grown != confirmed:
+            raise Failure(f"the count has grown by {grown}, and {confirmed} increments were confirmed")
+    for kind, spans in of_kind.items():
+        spans = handoffs(spans) if kind == "turns" else spans
+        times = sorted((to - start) * 1e-3 for start, to in spans if began <= start and to <= ended)
+        number += len(times)
+        prefix = f"{kind}_" if len(of_kind) > 1 else ""
+        result[f"{kind}_per_s"] = len(times) / (ended - began) * 1e9
+        if times:  # there may be none while a subject warms up
+            result |= {f"{prefix}p50_us": quantile(times, 0.5), f"{prefix}p99_us": quantile(times, 0.99)}
+    if not of_kind:
+        raise Failure("has done nothing")
+    return number, result
 
 
 def metrics(answers, server_cpu, requests, events):
     """The metrics from the answers of all processes of a subject, and from what the server has used meanwhile."""
     result, cycles = {}, 0
-    if "turns" in answers[0]:
-        cycles, result = turns_of(answers)
-        if events is not None:
+    if "spans" in answers[0]:
+        cycles, result = metrics_of_spans(answers)
+        if cycles and events is not None:
             result["events"] = events / cycles
     for kind, prefix in (("locks", ""), ("reads", "read_"), ("writes", "write_"), ("others", "other_"), ("tries", "try_")):
         parts = [(answer[kind], answer["seconds"]) for answer in answers if kind in answer]
