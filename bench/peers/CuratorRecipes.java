@@ -15,6 +15,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -22,6 +24,7 @@ import org.apache.curator.framework.recipes.cache.CuratorCache;
 import org.apache.curator.framework.recipes.cache.CuratorCacheListener;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderLatchListener;
+import org.apache.curator.framework.recipes.nodes.GroupMember;
 import org.apache.curator.framework.recipes.nodes.PersistentNode;
 import org.apache.curator.framework.recipes.shared.SharedCount;
 import org.apache.curator.framework.recipes.shared.SharedCountListener;
@@ -36,6 +39,7 @@ public class CuratorRecipes {
   private final Map<String, String> words = new HashMap<>();
   private final List<CuratorFramework> clients = new ArrayList<>();
   private final List<CuratorCache> caches = new ArrayList<>();
+  private final List<GroupMember> views = new ArrayList<>();
   private final OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
   private static final BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
   private final Map<String, List<String>> spans = new ConcurrentHashMap<>();  // of time, by what took it
@@ -46,6 +50,7 @@ public class CuratorRecipes {
   public static void main(String[] arguments) throws Exception {
     CuratorRecipes recipes = new CuratorRecipes(arguments);
     if (!recipes.program.equals("caches")) recipes.connect();
+    if (recipes.program.equals("comer")) recipes.joinGroup();
     if (recipes.program.equals("kept-node")) recipes.keepNode();
     say("ready");
     for (String line = orders.readLine(); line != null; line = orders.readLine()) say(recipes.obey(line));
@@ -109,6 +114,7 @@ public class CuratorRecipes {
       case "candidates": for (CuratorFramework client : clients) workers.add(() -> stand(client)); break;
       case "counters": for (CuratorFramework client : clients) workers.add(() -> increment(client)); break;
       case "count-listener": workers.add(this::setAndHear); break;
+      case "comer": workers.add(this::comeAndGo); break;
       default: throw new IllegalArgumentException(program);
     }
     return workers;
@@ -311,6 +317,38 @@ public class CuratorRecipes {
     clients.clear();
     caches.clear();
     return "{}";
+  }
+
+  // A group
+
+  private GroupMember member(CuratorFramework client, String id) {
+    GroupMember member = new GroupMember(client, words.get("path"), id);
+    member.start();
+    return member;
+  }
+
+  /// Asks again and again: nothing tells.
+  private void awaitViews(Predicate<Map<String, byte[]>> right) {
+    for (GroupMember view : views)
+      while (!right.test(view.getCurrentMembers())) LockSupport.parkNanos(200_000);
+  }
+
+  private void joinGroup() {
+    for (int i = 1; i < clients.size(); i++) views.add(member(clients.get(i), "member-" + i));
+    awaitViews(members -> members.size() == views.size());
+  }
+
+  private void comeAndGo() {
+    do {
+      long started = System.nanoTime();
+      GroupMember comer = member(clients.get(0), "comer");
+      awaitViews(members -> members.containsKey("comer"));
+      add("joined", started, System.nanoTime());
+      long closed = System.nanoTime();
+      comer.close();
+      awaitViews(members -> !members.containsKey("comer"));
+      add("left", closed, System.nanoTime());
+    } while (!stopping);
   }
 
   // A node

@@ -7,10 +7,12 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_future.hpp>
 
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <iomanip>
 #include <iostream>
 #include <stdexcept>
@@ -21,6 +23,31 @@ namespace zklock::bench {
 namespace {
 
 using namespace std::chrono_literals;
+
+/// Waits until each of them has a member of this id, or until none has. It asks again and again, as users of Curator's
+/// GroupMember have to.
+asio::awaitable<void> all_show(const std::deque<GroupMember>& views, std::string id, bool there) {
+  Timer timer{co_await asio::this_coro::executor};
+  for (const GroupMember& view : views) {
+    while (view.members().members.contains(id) != there) {
+      timer.expires_after(200us);
+      co_await timer.async_wait(asio::deferred);
+    }
+  }
+}
+
+asio::awaitable<void> come_and_go(const Client& client, const std::deque<GroupMember>& views, Work& work) {
+  do {
+    const std::int64_t started = now();
+    const GroupMember comer{client, views.front().group().path(), "comer"};
+    co_await all_show(views, comer.id(), true);
+    work.add("joined", started, now());
+    const std::int64_t closed = now();
+    co_await comer.async_close();
+    co_await all_show(views, comer.id(), false);
+    work.add("left", closed, now());
+  } while (!work.stopping());
+}
 
 /// When a kept node's client got its session, and when the node was there, each the last time.
 struct Times {
@@ -71,6 +98,23 @@ void member(const Task& task) {
     if (change.kind == GroupChangeKind::left)
       say(R"({"left": )" + change.id + R"(, "at": )" + std::to_string(now()) + "}");
   }
+}
+
+void comer(const Task& task) {
+  Clients clients;
+  clients.connect(task, task.clients);
+  std::deque<GroupMember> views;
+  for (std::size_t i = 1; i < task.clients; ++i)
+    views.emplace_back(clients.all()[i], task.path, "member-" + std::to_string(i));
+  for (const GroupMember& view : views)
+    if (!view.group().wait_for(views.size(), 50s)) throw std::runtime_error{"the group is not complete"};
+  obey({{"run", [&](std::istringstream& words) {
+           Work work;
+           Work::Workers workers;
+           workers.push_back(come_and_go(clients.all().front(), views, work));
+           work.run(clients, words, std::move(workers));
+           return work.answer();
+         }}});
 }
 
 void kept_node(const Task& task) {

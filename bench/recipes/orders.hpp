@@ -91,6 +91,8 @@ void caches(const Task& task);
 void tree(const Task& task);
 /// Is a member of a group, and tells when others leave.
 void member(const Task& task);
+/// Joins a group and leaves it again and again, while the other clients' members look.
+void comer(const Task& task);
 /// Keeps a node over ended sessions.
 void kept_node(const Task& task);
 

@@ -127,7 +127,7 @@ def crowd(rounds):
 
 
 # The programs of bench/recipes and of CuratorRecipes.java.
-RECIPES = ("candidates", "lead", "counters", "count-listener", "caches", "member", "kept-node")
+RECIPES = ("candidates", "lead", "counters", "count-listener", "caches", "member", "comer", "kept-node")
 
 
 def both(program):
@@ -195,6 +195,13 @@ def group(members, killed, rounds):
                 size={"members": members, "killed": killed})
 
 
+def group_change(members, rounds, length_ms):
+    """The members are in one process, with a session each; one more joins and leaves in turn."""
+    return Case(f"group-change-{members}", "fast",
+                f"A client joins a group of {members} and leaves it: until all of them have it in their views",
+                {"clients": members + 1}, both("comer"), rounds, length_ms)
+
+
 def kept_node(ends, warm, rounds):
     return Case("kept-node", "fast", f"From a new session to the node, {ends} ended sessions a round", {},
                 both("kept-node"), rounds, 0, special="kept-node", size={"ends": ends, "warm": warm})
@@ -220,6 +227,7 @@ def smoke():
             cache_changes(200, 0, 1, 300, [Spec("zklock", "caches")]),
             cache_restart(2, 100, 0, 1, [Spec("zklock", "caches")]),
             group(4, 1, 1),
+            group_change(4, 1, 2000),
             kept_node(2, 0, 1)]
 
 
@@ -252,6 +260,7 @@ def whole():
             cache_changes(2_000, 1, 5, 2000),
             cache_restart(20, 1_000, 1, 3),
             group(64, 8, 4),
+            *(group_change(members, 9, 700) for members in (16, 64)),
             kept_node(200, 1, 5),
             uncontended("durable", ONE_LOCK + "; the log is on a disk, with fsync", 9, 300),
             uncontended("ensemble", ONE_LOCK + "; three servers", 9, 300),
