@@ -382,10 +382,11 @@ public class CuratorRecipes {
       if (millisecondsSince(began) > 20_000) throw new IllegalStateException("the node does not come back");
       Thread.sleep(0, 200_000);
     }
-    double gap = (present - connected) * 1e-6;
+    double gap = (present - connected) * 1e-3;
     long asked = System.nanoTime();
-    clients.get(0).checkExists().forPath(words.get("path"));
-    return format("{\"present_ms\": %f, \"read_ms\": %f}", gap, millisecondsSince(asked));
+    clients.get(0).create().withMode(CreateMode.EPHEMERAL_SEQUENTIAL)
+        .forPath(words.get("path") + "-", "data".getBytes());
+    return format("{\"present_us\": %f, \"create_us\": %f}", gap, millisecondsSince(asked) * 1000);
   }
 
   private static void say(String line) {

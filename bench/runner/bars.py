@@ -6,6 +6,7 @@ HEARTBEATS = 0.01  # requests that were not made for a lock
 RECONNECTION = 6  # requests of the C client: the connection, the session's watches in packets of 128 KiB, a heartbeat
 EDGES = 0.15  # events of turns that began before the counted time, or end after it
 FLIGHT_MS = 10  # of a read while many clients read
+ONE_FLIGHT = 1.5  # creates of another node, right after: what takes a second flight takes two of them
 WORST = ("next_grant_ms", "gone_max_ms")
 VARYING = ("independent-64-8", "independent-256-8", "read-write-64-1")  # their ratios have to hold at the lower quartile
 
@@ -58,6 +59,7 @@ BARS = [
     ("cache-relink", "zklock", None, "requests", "<=", 100 + 1 + RECONNECTION),
     ("cache-changes", "zklock", None, "lag_of_read", "<=", 2),
     ("cache-changes", "zklock", "curator", "client_cpu_us", "<=", 0.4),
+    ("kept-node", "zklock", None, "flights", "<=", ONE_FLIGHT),
     ("group-64", "zklock", None, "gone_max_ms", "<=", 2500 + FLIGHT_MS),
 ]
 

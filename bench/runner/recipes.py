@@ -244,12 +244,12 @@ def kept_node(bench, case):
                 session = programs[name].ask("session")
                 server.end_session(session["end"])
                 answers.append(programs[name].ask("await"))
-            present = sorted(answer["present_ms"] * 1000 for answer in answers)
-            reads = sorted(answer["read_ms"] * 1000 for answer in answers)
+            present, created = (sorted(answer[key] for answer in answers) for key in ("present_us", "create_us"))
             if number >= 0:
                 rounds[name].append({"present_p50_us": quantile(present, 0.5),
                                      "present_p99_us": quantile(present, 0.99),
-                                     "read_p50_us": quantile(reads, 0.5)})
+                                     "create_p50_us": quantile(created, 0.5),
+                                     "flights": quantile(present, 0.5) / quantile(created, 0.5)})
     return rounds
 
 

@@ -47,7 +47,7 @@ def results(case_name, rounds):
 
 
 def digits_of(metric):
-    return 2 if metric == "lag_of_read" else 1 if metric.endswith("_ms") else 0
+    return 2 if metric in ("lag_of_read", "flights") else 1 if metric.endswith("_ms") else 0
 
 
 def columns_of(entries):
