@@ -1,5 +1,5 @@
 // zklock's locks as a peer, for fleet_test.cpp: does what each line of its input says, and answers with one line.
-#include "peer.hpp"
+#include "crowd.hpp"
 
 #include <cstdlib>
 #include <exception>

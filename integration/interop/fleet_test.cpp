@@ -1,4 +1,5 @@
 // Processes in three languages that share one lock, and some of which are killed.
+#include "crowd.hpp"
 #include "peer.hpp"
 #include "support/catch.hpp"
 #include "support/operations.hpp"

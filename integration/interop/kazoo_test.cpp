@@ -1,4 +1,5 @@
 // The locks of zklock and of a running Kazoo on the same paths, and Curator's with them.
+#include "crowd.hpp"
 #include "peer.hpp"
 #include "support/catch.hpp"
 #include "support/operations.hpp"

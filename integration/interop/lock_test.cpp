@@ -1,4 +1,5 @@
 // The locks of zklock and of a running Curator on the same paths.
+#include "crowd.hpp"
 #include "peer.hpp"
 #include "support/catch.hpp"
 #include "support/operations.hpp"
