@@ -1,39 +1,54 @@
-// zklock's locks as a peer, for fleet_test.cpp: does what each line of its input says, and answers with one line.
+// zklock's recipes as a peer, for fleet_test.cpp: does what each line of its input says, and answers with one line.
 #include "crowd.hpp"
 
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <iterator>
 #include <sstream>
+#include <vector>
 
 using namespace zklock;
 
 namespace {
 
-/// "work mutex PATH 1 TIMES FILE": returns how many acquires have failed.
-std::string obey(const Client& client, const std::string& line) {
-  std::istringstream words{line};
-  std::string order;
-  std::string kind;
-  std::string path;
-  std::string log;
-  int threads = 0;
-  int times = 0;
-  if (!(words >> order >> kind >> path >> threads >> times >> log) || order != "work" || kind != "mutex" ||
-      threads != 1)
-    return "failed " + line;
-  try {
-    test::work(client, path, times, log);
-  } catch (const std::exception& error) {
-    return std::string{"failed "} + error.what();
+class Peer {
+ public:
+  Peer(const std::string& servers, std::chrono::seconds timeout)
+      : client_{{.connect_string = servers, .session_timeout = timeout}} {}
+
+  std::string answer(const std::string& line) {
+    std::istringstream input{line};
+    try {
+      return obey({std::istream_iterator<std::string>{input}, {}});
+    } catch (const std::exception& error) {
+      return std::string{"failed "} + error.what();
+    }
   }
-  return "0";
-}
+
+ private:
+  /// "work KIND PATH 1 TIMES FILE", "hold KIND PATH FILE"
+  std::string obey(const std::vector<std::string>& words) {
+    const std::string& order = words.at(0);
+    if (order == "work") {
+      test::work(client_, words.at(1), words.at(2), std::stoi(words.at(4)), words.at(5));
+    } else if (order == "hold") {
+      turn_ = test::turns(client_, words.at(1), words.at(2))();
+      test::note(words.at(3), "in", turn_);
+    } else {
+      throw std::invalid_argument{order};
+    }
+    return "yes";
+  }
+
+  Client client_;
+  Lease turn_;
+};
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
-  const Client client{{.connect_string = argv[1], .session_timeout = std::chrono::seconds{std::atoi(argv[2])}}};
-  for (std::string line; std::getline(std::cin, line);) std::cout << obey(client, line) << std::endl;
+  Peer peer{argv[1], std::chrono::seconds{std::atoi(argv[2])}};
+  for (std::string line; std::getline(std::cin, line);) std::cout << peer.answer(line) << std::endl;
 }

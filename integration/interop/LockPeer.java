@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -42,22 +44,67 @@ public class LockPeer {
   private final Map<String, SharedCount> counts = new HashMap<>();
   private final AtomicInteger revocations = new AtomicInteger();
 
+  /// A lock, or the lead: what one contender has at a time.
+  private interface Turns {
+    /// Waits for the next turn, and returns the node by which it has it.
+    String enter() throws Exception;
+    void leave() throws Exception;
+  }
+
   /// Leads until it is told to end.
-  private static class Selector extends LeaderSelectorListenerAdapter {
+  private static class Selector extends LeaderSelectorListenerAdapter implements Turns {
+    final Semaphore begun = new Semaphore(0);
     final Semaphore end = new Semaphore(0);
     final LeaderSelector selector;
+    private final CuratorFramework client;
+    private final String path;
     Selector(CuratorFramework client, String path, String id) {
+      this.client = client;
+      this.path = path;
       selector = new LeaderSelector(client, path, this);
       selector.setId(id);
       selector.start();
     }
-    public void takeLeadership(CuratorFramework client) throws Exception { end.acquire(); }
+    public void takeLeadership(CuratorFramework client) throws Exception {
+      begun.release();
+      end.acquire();
+    }
+    /// Curator does not tell the node. It must be the first one.
+    public String enter() throws Exception {
+      selector.requeue();  // the first time it has no effect: start() has done it
+      begun.acquire();
+      return Collections.min(client.getChildren().forPath(path), Comparator.comparing(LockPeer::number));
+    }
+    public void leave() {
+      end.release();
+      while (selector.hasLeadership()) Thread.onSpinWait();  // before that requeue() has no effect
+    }
   }
 
-  /// A mutex that tells by which node it holds the lock.
-  private static class NamedMutex extends InterProcessMutex {
-    NamedMutex(CuratorFramework client, String path) { super(client, path); }
-    String node() { return getLockPath(); }
+  private static class Latch implements Turns {
+    private final CuratorFramework client;
+    private final String path;
+    private LeaderLatch latch;
+    Latch(CuratorFramework client, String path) {
+      this.client = client;
+      this.path = path;
+    }
+    public String enter() throws Exception {
+      latch = new LeaderLatch(client, path, "curator");
+      latch.start();
+      latch.await();
+      return latch.getOurPath();
+    }
+    public void leave() throws Exception { latch.close(); }
+  }
+
+  private static class Mutex extends InterProcessMutex implements Turns {
+    Mutex(CuratorFramework client, String path) { super(client, path); }
+    public String enter() throws Exception {
+      acquire();
+      return getLockPath();
+    }
+    public void leave() throws Exception { release(); }
   }
 
   private LockPeer(String servers, int timeout) {
@@ -82,9 +129,9 @@ public class LockPeer {
   }
 
   /// "acquire KIND PATH MS", "release KIND PATH", "permits PATH MAX QUANTITY MS", "return PATH", "participants PATH",
-  /// "revocable PATH", "revocations", "revoke NODE", "work mutex PATH THREADS TIMES FILE",
-  /// "close PATH", "open PATH", "pass_barrier PATH MS", "latch PATH ID", "leads PATH", "unlatch PATH", "latched PATH",
-  /// "select PATH ID", "selected PATH", "unselect PATH", "selectable PATH",
+  /// "revocable PATH", "revocations", "revoke NODE", "work KIND PATH THREADS TIMES FILE", "hold KIND PATH FILE",
+  /// "close PATH", "open PATH", "pass_barrier PATH MS", "latch PATH ID", "leads PATH", "unlatch PATH",
+  /// "latched PATH", "select PATH ID", "selected PATH", "unselect PATH", "selectable PATH",
   /// "add PATH DIFFERENCE TIMES", "followed_count PATH", "value PATH"
   private String obey(String[] words) throws Exception {
     switch (words[0]) {
@@ -111,7 +158,9 @@ public class LockPeer {
       case "add": return add(words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3]));
       case "followed_count": return "" + counts.computeIfAbsent(words[1], this::started).getCount();
       case "value": return value(words[1]);
-      case "work": return work(words[2], Integer.parseInt(words[3]), Integer.parseInt(words[4]), Path.of(words[5]));
+      case "work":
+        return work(words[1], words[2], Integer.parseInt(words[3]), Integer.parseInt(words[4]), Path.of(words[5]));
+      case "hold": note(Path.of(words[3]), "in", turns(words[1], words[2]).enter()); return "yes";
       default: throw new IllegalArgumentException(words[0]);
     }
   }
@@ -173,25 +222,39 @@ public class LockPeer {
     return "yes";
   }
 
-  /// Each thread takes the lock that many times. It notes when it is in, for a moment, and out, by its process and its
-  /// node's number.
-  private String work(String path, int threads, int times, Path log) throws Exception {
+  private Turns turns(String kind, String path) {
+    switch (kind) {
+      case "mutex": return new Mutex(client, path);
+      case "latch": return new Latch(client, path);
+      case "selector": return new Selector(client, path, "curator");
+      default: throw new IllegalArgumentException(kind);
+    }
+  }
+
+  private static String number(String node) { return node.substring(node.length() - 10); }
+
+  /// Notes by its process and its node's number that it is "in", or "out".
+  private static void note(Path log, String word, String node) throws Exception {
+    String line = word + " " + ProcessHandle.current().pid() + " " + number(node) + "\n";
+    Files.writeString(log, line, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+  }
+
+  /// Each thread takes that many turns. It notes when it is in, for a moment, and out.
+  private String work(String kind, String path, int threads, int times, Path log) throws Exception {
     AtomicInteger failures = new AtomicInteger();
     List<Thread> all = new ArrayList<>();
     for (int i = 0; i < threads; ++i) {
       Thread thread = new Thread(() -> {
         try {
-          NamedMutex lock = new NamedMutex(client, path);
+          Turns turns = turns(kind, path);
           for (int n = 0; n < times; ++n) {
-            lock.acquire();
+            String node = turns.enter();
             try {
-              String node = lock.node();
-              String who = ProcessHandle.current().pid() + " " + node.substring(node.length() - 10) + "\n";
-              Files.writeString(log, "in " + who, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+              note(log, "in", node);
               Thread.sleep(1);
-              Files.writeString(log, "out " + who, StandardOpenOption.APPEND);
+              note(log, "out", node);
             } finally {
-              lock.release();
+              turns.leave();
             }
           }
         } catch (Exception error) {
@@ -202,6 +265,6 @@ public class LockPeer {
       all.add(thread);
     }
     for (Thread thread : all) thread.join();
-    return "" + failures.get();
+    return said(failures.get() == 0);
   }
 }

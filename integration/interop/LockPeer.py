@@ -44,6 +44,12 @@ KINDS = {
 }
 
 
+def note(log, word, lock):
+    """Notes by its process and its node's number that it is "in", or "out"."""
+    with open(log, "a") as file:
+        print(word, os.getpid(), lock.node[-10:], file=file)
+
+
 class Peer:
     def __init__(self, client):
         self.client = client
@@ -128,20 +134,34 @@ class Peer:
         self.client.set(node, b"__REVOKE__")
         return True
 
+    def turns(self, kind, path):
+        """A function that calls what it is given when it has its turn: the lock, or the lead. And the lock."""
+        if kind == "election":
+            election = Election(self.client, path, "kazoo")
+            return election.run, election.lock
+        lock = KINDS[kind](self.client, path, "kazoo")
+
+        def run(function):
+            with lock:
+                function()
+
+        return run, lock
+
     def work(self, kind, path, threads, times, log):
-        """Each thread takes the lock that many times. It notes when it is in, for a moment, and out, by its process and
-        its node's number."""
+        """Each thread takes that many turns. It notes when it is in, for a moment, and out."""
         failures = []
 
         def work():
             try:
-                lock = KINDS[kind](self.client, path, "kazoo")
+                run, lock = self.turns(kind, path)
+
+                def note_turn():
+                    note(log, "in", lock)
+                    time.sleep(0.001)
+                    note(log, "out", lock)
+
                 for _ in range(int(times)):
-                    with lock, open(log, "a") as file:
-                        who = f"{os.getpid()} {lock.node[-10:]}"
-                        print("in", who, file=file, flush=True)
-                        time.sleep(0.001)
-                        print("out", who, file=file, flush=True)
+                    run(note_turn)
             except Exception as error:
                 failures.append(error)
 
@@ -150,7 +170,19 @@ class Peer:
             worker.start()
         for worker in workers:
             worker.join()
-        return str(len(failures))
+        return not failures
+
+    def hold(self, kind, path, log):
+        run, lock = self.turns(kind, path)
+        is_in = threading.Event()
+
+        def stay():
+            note(log, "in", lock)
+            is_in.set()
+            threading.Event().wait()
+
+        threading.Thread(target=run, args=(stay,), daemon=True).start()
+        return is_in.wait()
 
     def obey(self, order, *words):
         try:

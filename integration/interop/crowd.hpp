@@ -1,28 +1,50 @@
-// A crowd of processes and threads that share one lock, and note in a log when they hold it.
+// A crowd of processes and threads that take turns, and note in a log when they have theirs.
 #pragma once
 
 #include "support/fixture.hpp"
 
+#include <zklock/recipes/leader/leader_latch.hpp>
+#include <zklock/recipes/leader/leader_selector.hpp>
+
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <memory>
+#include <set>
+#include <stdexcept>
 #include <string>
 
 #include <unistd.h>
 
 namespace zklock::test {
 
-/// zklock's part of a crowd, as the peers' "work". Takes the mutex that many times, and notes when it is in, for a
-/// moment, and out, by its process and its node's number.
-inline void work(const ClientHandle& client, const std::string& path, int times, const std::filesystem::path& log) {
-  const InterProcessMutex mutex{client, path};
-  std::ofstream out{log, std::ios::app};
+/// Waits for a turn, and returns what holds it: a lock, or the lead.
+inline std::function<Lease()> turns(const ClientHandle& client, const std::string& kind, const std::string& path) {
+  const auto lead = [](const LeaderElection& election) { return [election] { return election.lead().into_lease(); }; };
+  if (kind == "mutex") return [mutex = std::make_shared<InterProcessMutex>(client, path)] { return acquire(*mutex); };
+  if (kind == "latch") return lead(LeaderLatch{client, path});
+  if (kind == "selector") return lead(LeaderSelector{client, path});
+  if (kind == "election") return lead(LeaderSelector{client, path, LockNaming::kazoo});
+  throw std::invalid_argument{kind};
+}
+
+/// Notes by its process and its node's number that it is "in", or "out".
+inline void note(const std::filesystem::path& log, const std::string& word, const Lease& turn) {
+  const std::string node = turn.node_path();
+  const std::string line = word + " " + std::to_string(::getpid()) + " " + node.substr(node.size() - 10) + "\n";
+  std::ofstream{log, std::ios::app} << line;
+}
+
+/// zklock's part of a crowd, as the peers' "work". Takes that many turns, and notes when it is in, for a moment, and
+/// out.
+inline void work(const ClientHandle& client, const std::string& kind, const std::string& path, int times,
+                 const std::filesystem::path& log) {
+  const auto next = turns(client, kind, path);
   for (int n = 0; n < times; ++n) {
-    const Lease lease = acquire(mutex);
-    const std::string node = lease.node_path();
-    const std::string who = std::to_string(::getpid()) + " " + node.substr(node.size() - 10) + "\n";
-    out << "in " + who << std::flush;
+    const Lease turn = next();
+    note(log, "in", turn);
     static_cast<void>(sync(client.session()));  // as long as others may take to come in
-    out << "out " + who << std::flush;
+    note(log, "out", turn);
   }
 }
 
@@ -31,6 +53,8 @@ struct Grants {
   int number = 0;
   int overlaps = 0;
   int overtakings = 0;  ///< grants before that of a contender that came earlier
+  int killed_inside = 0;
+  std::set<std::string> processes{};  ///< those that had a turn
 };
 
 /// Reads lines "in PROCESS NUMBER", "out PROCESS NUMBER", and "killed PROCESS" for a process that was killed and will
@@ -44,13 +68,17 @@ inline Grants read_grants(const std::filesystem::path& log) {
   int last = -1;
   while (lines >> word >> process) {
     if (word == "killed") {
-      if (inside == process) inside.clear();
+      if (inside == process) {
+        ++grants.killed_inside;
+        inside.clear();
+      }
       continue;
     }
     int number = 0;
     lines >> number;
     if (word == "in") {
       ++grants.number;
+      grants.processes.insert(process);
       if (!inside.empty()) ++grants.overlaps;
       if (number <= last) ++grants.overtakings;
       inside = process;

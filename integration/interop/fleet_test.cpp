@@ -1,4 +1,4 @@
-// Processes in three languages that share one lock, and some of which are killed.
+// Processes in three languages that work on one path, and each of which is killed once.
 #include "crowd.hpp"
 #include "peer.hpp"
 #include "support/catch.hpp"
@@ -16,66 +16,116 @@ namespace {
 
 /// A place in the fleet, whichever process has it.
 struct Member {
-  std::string kind;
-  std::function<std::unique_ptr<Peer>()> hire;
+  std::string batch;                            ///< the order that it obeys again and again
+  std::string last;                             ///< what it does before it is killed; empty: the batch that it is at
+  std::function<std::unique_ptr<Peer>()> hire;  ///< starts a process
   std::unique_ptr<Peer> peer = hire();
-  bool is_at_work = false;
+  bool has_worked = false;
+
+  void begin() const { peer->begin(batch); }
+  void finish() const {
+    REQUIRE(eventually([&] { return peer->has_answered(); }, 60s));
+    REQUIRE(peer->outcome() == "yes");
+  }
+};
+
+struct Fleet {
+  static constexpr int places = 3;  ///< of each library
+  testing::TestServer server;
+  Client client = make_client(server);
+  Session session = connected_session(client);
+  const std::string path = "/fleet/orders";
+  const std::filesystem::path log = server.directory() / "log";
+  std::vector<Member> members{};
+
+  /// A directory that is reaped numbers its nodes from the start again, and Kazoo does not make it again.
+  Fleet() { REQUIRE_FALSE(create(client, path, "", CreateOptions{CreateMode::persistent}.creating_parents())); }
+
+  /// Turns of that kind. The last process of a library is killed while it has its turn.
+  template <class Library>
+  void take_turns(const std::string& kind, int batch) {
+    const std::string where = kind + " " + path + " ";
+    for (int i = 0; i < places; ++i)
+      members.push_back({.batch = "work " + where + "1 " + std::to_string(batch) + " " + log.string(),
+                         .last = i + 1 == places ? "hold " + where + log.string() : "",
+                         .hire = [this] { return std::make_unique<Library>(server, 4s); }});
+  }
+
+  void kill_and_replace(Member& victim) const {
+    if (!victim.last.empty()) {
+      victim.finish();
+      victim.peer->begin(victim.last);
+      victim.finish();
+    }
+    const pid_t process = victim.peer->pid();
+    victim.peer->kill();
+    std::ofstream{log, std::ios::app} << "killed " + std::to_string(process) + "\n";
+    victim.peer = victim.hire();
+    victim.begin();
+  }
+
+  /// Until that many batches are done. Each process that the fleet begins with is killed meanwhile, when it has done
+  /// one.
+  void work_under_kills(std::size_t batches) {
+    for (const Member& each : members) each.begin();
+    const auto has_answered = [](const Member& each) { return each.peer->has_answered(); };
+    auto victim = members.begin();
+    for (std::size_t done = 0; done < batches || victim != members.end();) {
+      REQUIRE(eventually([&] { return std::ranges::any_of(members, has_answered); }, 60s));
+      for (Member& each : members) {
+        if (!has_answered(each)) continue;
+        each.finish();
+        each.has_worked = true;
+        ++done;
+        each.begin();
+      }
+      const auto killed = static_cast<std::size_t>(victim - members.begin());
+      if (killed < members.size() && victim->has_worked && done * members.size() >= killed * batches)
+        kill_and_replace(*victim++);
+    }
+    for (const Member& each : members) each.finish();
+  }
+
+  void check_turns() const {
+    const Grants grants = read_grants(log);
+    CHECK(grants.overlaps == 0);
+    CHECK(grants.overtakings == 0);
+    CHECK(grants.killed_inside >= static_cast<int>(members.size()) / places);
+    CHECK(grants.processes.size() == 2 * members.size());  // the killed, and those in their places
+    CHECK(eventually([&] { return children_of(session, path).empty(); }));
+  }
 };
 
 }  // namespace
 
-TEST_CASE("three processes each of zklock, Curator and Kazoo, each killed once: no overlap, first come, first served") {
-  constexpr int goal = 20'000;
-  constexpr int batch = 100;
-  constexpr int between_kills = goal / 10;
-  testing::TestServer server;
-  const Client client = make_client(server);
-  const Session session = connected_session(client);
-  const std::string path = "/locks/orders";
-  // Kazoo does not make a deleted directory again.
-  REQUIRE_FALSE(create(client, path, "", CreateOptions{CreateMode::persistent}.creating_parents()));
-  const auto log = server.directory() / "grants";
-  const auto timeout = 4s;
+TEST_CASE_METHOD(Fleet,
+                 "three processes each of zklock, Curator and Kazoo, each killed once: no overlap, first come, first "
+                 "served") {
+  take_turns<Zklock>("mutex", 100);
+  take_turns<Curator>("mutex", 100);
+  take_turns<Kazoo>("curator-lock", 100);
+  work_under_kills(200);
+  CHECK(read_grants(log).number >= 20'000);
+  check_turns();
+}
 
-  std::vector<Member> fleet;
-  for (int i = 0; i < 3; ++i) {
-    fleet.push_back({"mutex", [&] { return std::make_unique<Zklock>(server, timeout); }});
-    fleet.push_back({"mutex", [&] { return std::make_unique<Curator>(server, timeout); }});
-    fleet.push_back({"curator-lock", [&] { return std::make_unique<Kazoo>(server, timeout); }});
-  }
-  const std::string what = " " + path + " 1 " + std::to_string(batch) + " " + log.string();
-  std::size_t killed = 0;
-  int granted = 0;  // without those of the batches that a kill has ended
-  const auto answered = [&] {
-    return std::ranges::any_of(fleet, [](const Member& each) { return !each.is_at_work || each.peer->has_answered(); });
-  };
-  while (granted < goal) {
-    REQUIRE(eventually(answered, 60s));
-    for (Member& each : fleet) {
-      if (each.is_at_work && !each.peer->has_answered()) continue;
-      if (each.is_at_work) {
-        REQUIRE(each.peer->outcome() == "0");  // failures
-        granted += batch;
-      }
-      each.peer->begin("work " + each.kind + what);
-      each.is_at_work = true;
-    }
-    if (killed == fleet.size() || granted < (static_cast<int>(killed) + 1) * between_kills) continue;
-    Member& victim = fleet[killed++];
-    const pid_t process = victim.peer->pid();
-    victim.peer->kill();
-    std::ofstream{log, std::ios::app} << "killed " + std::to_string(process) + "\n" << std::flush;
-    victim.peer = victim.hire();
-    victim.is_at_work = false;
-  }
-  for (Member& each : fleet) {
-    REQUIRE(eventually([&] { return !each.is_at_work || each.peer->has_answered(); }, 60s));
-    if (each.is_at_work) CHECK(each.peer->outcome() == "0");
-  }
-  const Grants grants = read_grants(log);
-  CHECK(killed == fleet.size());
-  CHECK(grants.number >= goal);
-  CHECK(grants.overlaps == 0);
-  CHECK(grants.overtakings == 0);
-  CHECK(eventually([&] { return children_of(session, path).empty(); }));
+TEST_CASE_METHOD(Fleet, "three latches of zklock and three of Curator, each killed once: never two leaders") {
+  take_turns<Zklock>("latch", 10);
+  take_turns<Curator>("latch", 10);
+  work_under_kills(60);
+  check_turns();
+}
+
+TEST_CASE_METHOD(Fleet, "three selectors of zklock and three of Curator, each killed once: never two leaders") {
+  take_turns<Zklock>("selector", 10);
+  take_turns<Curator>("selector", 10);
+  work_under_kills(60);
+  check_turns();
+}
+
+TEST_CASE_METHOD(Fleet, "three selectors of zklock and three Elections of Kazoo, each killed once: never two leaders") {
+  take_turns<Zklock>("election", 10);
+  take_turns<Kazoo>("election", 10);
+  work_under_kills(60);
+  check_turns();
 }
