@@ -17,12 +17,12 @@ namespace {
 /// A place in the fleet, whichever process has it.
 struct Member {
   std::string batch;                            ///< the order that it obeys again and again
-  std::string last;                             ///< what it does before it is killed; empty: the batch that it is at
+  std::string hold;                             ///< the order to take a turn and keep it, for one to be killed so
   std::function<std::unique_ptr<Peer>()> hire;  ///< starts a process
   std::unique_ptr<Peer> peer = hire();
   bool has_worked = false;
 
-  void begin() const { peer->begin(batch); }
+  void begin(const std::string& order) const { peer->begin(order); }
   void finish() const {
     REQUIRE(eventually([&] { return peer->has_answered(); }, 60s));
     REQUIRE(peer->outcome() == "yes");
@@ -41,47 +41,81 @@ struct Fleet {
   /// A directory that is reaped numbers its nodes from the start again, and Kazoo does not make it again.
   Fleet() { REQUIRE_FALSE(create(client, path, "", CreateOptions{CreateMode::persistent}.creating_parents())); }
 
-  /// Turns of that kind. The last process of a library is killed while it has its turn.
+  /// Turns of that kind. Of each library the first process is killed at any moment, the second while it has its turn,
+  /// and the third while it waits for that one, with a process of another library behind it.
   template <class Library>
   void take_turns(const std::string& kind, int batch) {
     const std::string where = kind + " " + path + " ";
     for (int i = 0; i < places; ++i)
       members.push_back({.batch = "work " + where + "1 " + std::to_string(batch) + " " + log.string(),
-                         .last = i + 1 == places ? "hold " + where + log.string() : "",
+                         .hold = i == 1 ? "hold " + where + log.string() : "",
                          .hire = [this] { return std::make_unique<Library>(server, 4s); }});
   }
 
-  void kill_and_replace(Member& victim) const {
-    if (!victim.last.empty()) {
-      victim.finish();
-      victim.peer->begin(victim.last);
-      victim.finish();
-    }
+  void kill(const Member& victim) const {
     const pid_t process = victim.peer->pid();
     victim.peer->kill();
     std::ofstream{log, std::ios::app} << "killed " + std::to_string(process) + "\n";
-    victim.peer = victim.hire();
-    victim.begin();
+  }
+  static void replace(Member& killed) {
+    killed.peer = killed.hire();
+    killed.begin(killed.batch);
+  }
+
+  /// The holder lives until the server has removed the node of the killed waiter: the one behind that must wait on.
+  void kill_waiter_and_holder(Member& holder, Member& waiter, const Member& behind) {
+    for (const Member& each : members) each.finish();
+    const auto has_queue = [&](std::size_t length) {
+      return eventually([&] { return children_of(session, path).size() == length; });
+    };
+    holder.begin(holder.hold);
+    holder.finish();
+    REQUIRE(has_queue(1));
+    waiter.begin(waiter.batch);
+    REQUIRE(has_queue(2));
+    behind.begin(behind.batch);
+    REQUIRE(has_queue(3));
+    kill(waiter);
+    REQUIRE(has_queue(2));
+    CHECK_FALSE(eventually([&] { return read_grants(log).overlaps > 0; }, 200ms));
+    kill(holder);
+    replace(waiter);
+    replace(holder);
+    for (const Member& each : members)
+      if (&each != &holder && &each != &waiter && &each != &behind) each.begin(each.batch);
+  }
+
+  /// Those that have done a batch begin the next one. Returns how many.
+  std::size_t renew() {
+    std::size_t done = 0;
+    for (Member& each : members) {
+      if (!each.peer->has_answered()) continue;
+      each.finish();
+      each.has_worked = true;
+      each.begin(each.batch);
+      ++done;
+    }
+    return done;
   }
 
   /// Until that many batches are done. Each process that the fleet begins with is killed meanwhile, when it has done
   /// one.
   void work_under_kills(std::size_t batches) {
-    for (const Member& each : members) each.begin();
-    const auto has_answered = [](const Member& each) { return each.peer->has_answered(); };
-    auto victim = members.begin();
-    for (std::size_t done = 0; done < batches || victim != members.end();) {
-      REQUIRE(eventually([&] { return std::ranges::any_of(members, has_answered); }, 60s));
-      for (Member& each : members) {
-        if (!has_answered(each)) continue;
-        each.finish();
-        each.has_worked = true;
-        ++done;
-        each.begin();
+    for (const Member& each : members) each.begin(each.batch);
+    std::size_t killed = 0;
+    for (std::size_t done = 0; done < batches || killed < members.size();) {
+      std::size_t more = 0;
+      REQUIRE(eventually([&] { return (more = renew()) > 0; }, 60s));
+      done += more;
+      if (killed == members.size() || !members[killed].has_worked || done * members.size() < killed * batches) continue;
+      Member& victim = members[killed++];
+      if (!victim.hold.empty()) {
+        Member& of_another_library = members[(killed + places) % members.size()];
+        kill_waiter_and_holder(victim, members[killed++], of_another_library);
+      } else {
+        kill(victim);
+        replace(victim);
       }
-      const auto killed = static_cast<std::size_t>(victim - members.begin());
-      if (killed < members.size() && victim->has_worked && done * members.size() >= killed * batches)
-        kill_and_replace(*victim++);
     }
     for (const Member& each : members) each.finish();
   }
