@@ -1,10 +1,13 @@
 // zklock's recipes as a peer, for fleet_test.cpp: does what each line of its input says, and answers with one line.
 #include "crowd.hpp"
 
+#include <zklock/recipes/nodes/group_member.hpp>
+
 #include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <iterator>
+#include <optional>
 #include <sstream>
 #include <vector>
 
@@ -27,7 +30,8 @@ class Peer {
   }
 
  private:
-  /// "work KIND PATH 1 TIMES FILE", "hold KIND PATH FILE"
+  /// "work KIND PATH 1 TIMES FILE", "hold KIND PATH FILE", "join PATH ID PAYLOAD",
+  /// "members PATH"
   std::string obey(const std::vector<std::string>& words) {
     const std::string& order = words.at(0);
     if (order == "work") {
@@ -35,6 +39,10 @@ class Peer {
     } else if (order == "hold") {
       turn_ = test::turns(client_, words.at(1), words.at(2))();
       test::note(words.at(3), "in", turn_);
+    } else if (order == "join") {
+      member_.emplace(client_, words.at(1), words.at(2), words.at(3));
+    } else if (order == "members") {
+      return test::shown(member_.value().group());
     } else {
       throw std::invalid_argument{order};
     }
@@ -43,6 +51,7 @@ class Peer {
 
   Client client_;
   Lease turn_;
+  std::optional<GroupMember> member_;
 };
 
 }  // namespace

@@ -1,10 +1,11 @@
-// A crowd of processes and threads that take turns, and note in a log when they have theirs.
+// What processes and threads do together, and note in a log.
 #pragma once
 
 #include "support/fixture.hpp"
 
 #include <zklock/recipes/leader/leader_latch.hpp>
 #include <zklock/recipes/leader/leader_selector.hpp>
+#include <zklock/recipes/nodes/group.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -46,6 +47,13 @@ inline void work(const ClientHandle& client, const std::string& kind, const std:
     static_cast<void>(sync(client.session()));  // as long as others may take to come in
     note(log, "out", turn);
   }
+}
+
+/// "id=payload,id=payload", by id, as the peers show it.
+inline std::string shown(const Group& group) {
+  std::string all;
+  for (const auto& [id, member] : group.members().members) all += (all.empty() ? "" : ",") + id + "=" + member.payload;
+  return all;
 }
 
 /// The result of a crowd's log.

@@ -1,4 +1,5 @@
 // PersistentNode and GroupMember with Curator's on the same paths.
+#include "crowd.hpp"
 #include "peer.hpp"
 #include "support/catch.hpp"
 #include "support/operations.hpp"
@@ -13,21 +14,6 @@ using namespace zklock;
 using namespace zklock::test;
 
 namespace {
-
-/// NodePeer.java.
-class CuratorNodes : public Peer {
- public:
-  explicit CuratorNodes(const testing::TestServer& server, std::chrono::seconds timeout = 10s)
-      : Peer{"java",
-             {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", ZKLOCK_CURATOR_CLASSES, "NodePeer",
-              server.connect_string(), std::to_string(timeout.count())}} {}
-};
-
-std::string shown(const Group& group) {
-  std::string all;
-  for (const auto& [id, member] : group.members().members) all += (all.empty() ? "" : ",") + id + "=" + member.payload;
-  return all;
-}
 
 std::string data_of(const Client& client, const std::string& path) { return std::get<1>(get_data(client, path)).data; }
 

@@ -34,13 +34,27 @@ class Peer {
   Process process_;
 };
 
+/// With Curator.
+class JavaPeer : public Peer {
+ protected:
+  JavaPeer(const std::string& program, const testing::TestServer& server, std::chrono::seconds timeout)
+      : Peer{"java",
+             {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", ZKLOCK_CURATOR_CLASSES, program,
+              server.connect_string(), std::to_string(timeout.count())}} {}
+};
+
 /// LockPeer.java.
-class Curator : public Peer {
+class Curator : public JavaPeer {
  public:
   explicit Curator(const testing::TestServer& server, std::chrono::seconds timeout = 10s)
-      : Peer{"java",
-             {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", ZKLOCK_CURATOR_CLASSES, "LockPeer",
-              server.connect_string(), std::to_string(timeout.count())}} {}
+      : JavaPeer{"LockPeer", server, timeout} {}
+};
+
+/// NodePeer.java.
+class CuratorNodes : public JavaPeer {
+ public:
+  explicit CuratorNodes(const testing::TestServer& server, std::chrono::seconds timeout = 10s)
+      : JavaPeer{"NodePeer", server, timeout} {}
 };
 
 /// LockPeer.py.
@@ -50,7 +64,7 @@ class Kazoo : public Peer {
       : Peer{ZKLOCK_PYTHON, {"-B", ZKLOCK_KAZOO_PEER, server.connect_string(), std::to_string(timeout.count())}} {}
 };
 
-/// LockPeer.cpp, with zklock's locks.
+/// LockPeer.cpp, with zklock's recipes.
 class Zklock : public Peer {
  public:
   explicit Zklock(const testing::TestServer& server, std::chrono::seconds timeout = 10s)
