@@ -30,7 +30,7 @@ class Peer {
   }
 
  private:
-  /// "work KIND PATH 1 TIMES FILE", "hold KIND PATH FILE", "join PATH ID PAYLOAD",
+  /// "work KIND PATH 1 TIMES FILE", "hold KIND PATH FILE", "add PATH DIFFERENCE TIMES FILE", "join PATH ID PAYLOAD",
   /// "members PATH"
   std::string obey(const std::vector<std::string>& words) {
     const std::string& order = words.at(0);
@@ -39,6 +39,8 @@ class Peer {
     } else if (order == "hold") {
       turn_ = test::turns(client_, words.at(1), words.at(2))();
       test::note(words.at(3), "in", turn_);
+    } else if (order == "add") {
+      test::add(client_, words.at(1), std::stoi(words.at(2)), std::stoi(words.at(3)), words.at(4));
     } else if (order == "join") {
       member_.emplace(client_, words.at(1), words.at(2), words.at(3));
     } else if (order == "members") {

@@ -132,7 +132,7 @@ public class LockPeer {
   /// "revocable PATH", "revocations", "revoke NODE", "work KIND PATH THREADS TIMES FILE", "hold KIND PATH FILE",
   /// "close PATH", "open PATH", "pass_barrier PATH MS", "latch PATH ID", "leads PATH", "unlatch PATH",
   /// "latched PATH", "select PATH ID", "selected PATH", "unselect PATH", "selectable PATH",
-  /// "add PATH DIFFERENCE TIMES", "followed_count PATH", "value PATH"
+  /// "add PATH DIFFERENCE TIMES FILE", "followed_count PATH", "value PATH"
   private String obey(String[] words) throws Exception {
     switch (words[0]) {
       case "acquire": return said(lock(words[1], words[2]).acquire(Long.parseLong(words[3]), TimeUnit.MILLISECONDS));
@@ -155,12 +155,13 @@ public class LockPeer {
       case "selected": return said(selectors.get(words[1]).selector.hasLeadership());
       case "unselect": selectors.get(words[1]).end.release(); return "yes";
       case "selectable": return ids(selectors.get(words[1]).selector.getLeader(), selectors.get(words[1]).selector.getParticipants());
-      case "add": return add(words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3]));
+      case "add":
+        return add(words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3]), Path.of(words[4]));
       case "followed_count": return "" + counts.computeIfAbsent(words[1], this::started).getCount();
       case "value": return value(words[1]);
       case "work":
         return work(words[1], words[2], Integer.parseInt(words[3]), Integer.parseInt(words[4]), Path.of(words[5]));
-      case "hold": note(Path.of(words[3]), "in", turns(words[1], words[2]).enter()); return "yes";
+      case "hold": note(Path.of(words[3]), "in", number(turns(words[1], words[2]).enter())); return "yes";
       default: throw new IllegalArgumentException(words[0]);
     }
   }
@@ -196,12 +197,13 @@ public class LockPeer {
     }
   }
 
-  /// By trySetCount, each time until it succeeds.
-  private String add(String path, int difference, int times) throws Exception {
+  /// By trySetCount, each time until it succeeds. It notes each value that it is told to have set.
+  private String add(String path, int difference, int times, Path log) throws Exception {
     SharedCount count = started(path);
     for (int n = 0; n < times; ++n) {
       VersionedValue<Integer> known = count.getVersionedValue();
       while (!count.trySetCount(known, known.getValue() + difference)) known = count.getVersionedValue();
+      note(log, "set", "" + (known.getValue() + difference));
     }
     count.close();
     return "yes";
@@ -233,9 +235,9 @@ public class LockPeer {
 
   private static String number(String node) { return node.substring(node.length() - 10); }
 
-  /// Notes by its process and its node's number that it is "in", or "out".
-  private static void note(Path log, String word, String node) throws Exception {
-    String line = word + " " + ProcessHandle.current().pid() + " " + number(node) + "\n";
+  /// Notes what its process has done.
+  private static void note(Path log, String word, String number) throws Exception {
+    String line = word + " " + ProcessHandle.current().pid() + " " + number + "\n";
     Files.writeString(log, line, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
   }
 
@@ -248,11 +250,11 @@ public class LockPeer {
         try {
           Turns turns = turns(kind, path);
           for (int n = 0; n < times; ++n) {
-            String node = turns.enter();
+            String number = number(turns.enter());
             try {
-              note(log, "in", node);
+              note(log, "in", number);
               Thread.sleep(1);
-              note(log, "out", node);
+              note(log, "out", number);
             } finally {
               turns.leave();
             }

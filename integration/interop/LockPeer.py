@@ -44,10 +44,14 @@ KINDS = {
 }
 
 
-def note(log, word, lock):
-    """Notes by its process and its node's number that it is "in", or "out"."""
+def note(log, word, number):
+    """Notes what its process has done."""
     with open(log, "a") as file:
-        print(word, os.getpid(), lock.node[-10:], file=file)
+        print(word, os.getpid(), number, file=file)
+
+
+# With Kazoo's own a counter that others write, too, waits longer after each try: up to an hour.
+RETRIES = {"max_tries": -1, "delay": 0.005, "max_delay": 0.005}
 
 
 class Peer:
@@ -89,11 +93,13 @@ class Peer:
         counter += int(difference)
         return str(counter.value)
 
-    def add_often(self, path, difference, times):
-        """With kazoo's own tries at a version that another client has written meanwhile."""
+    def add_often(self, path, difference, times, log):
+        """With kazoo's own tries at a version that another client has written meanwhile. It notes each value that it is
+        told to have set."""
         counter = self.client.Counter(path, support_curator=True)
         for _ in range(int(times)):
             counter += int(difference)
+            note(log, "set", counter.post_value)
         return True
 
     def close(self, path):
@@ -156,9 +162,9 @@ class Peer:
                 run, lock = self.turns(kind, path)
 
                 def note_turn():
-                    note(log, "in", lock)
+                    note(log, "in", lock.node[-10:])
                     time.sleep(0.001)
-                    note(log, "out", lock)
+                    note(log, "out", lock.node[-10:])
 
                 for _ in range(int(times)):
                     run(note_turn)
@@ -177,7 +183,7 @@ class Peer:
         is_in = threading.Event()
 
         def stay():
-            note(log, "in", lock)
+            note(log, "in", lock.node[-10:])
             is_in.set()
             threading.Event().wait()
 
@@ -194,7 +200,7 @@ class Peer:
 
 def main():
     logging.disable()
-    client = KazooClient(hosts=sys.argv[1], timeout=int(sys.argv[2]))
+    client = KazooClient(hosts=sys.argv[1], timeout=int(sys.argv[2]), command_retry=RETRIES)
     client.start()
     peer = Peer(client)
     for line in sys.stdin:

@@ -6,6 +6,7 @@
 #include <zklock/recipes/leader/leader_latch.hpp>
 #include <zklock/recipes/leader/leader_selector.hpp>
 #include <zklock/recipes/nodes/group.hpp>
+#include <zklock/recipes/shared/shared_count.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -29,11 +30,13 @@ inline std::function<Lease()> turns(const ClientHandle& client, const std::strin
   throw std::invalid_argument{kind};
 }
 
-/// Notes by its process and its node's number that it is "in", or "out".
+/// Notes what its process has done.
+inline void note(const std::filesystem::path& log, const std::string& word, const std::string& number) {
+  std::ofstream{log, std::ios::app} << word + " " + std::to_string(::getpid()) + " " + number + "\n";
+}
 inline void note(const std::filesystem::path& log, const std::string& word, const Lease& turn) {
   const std::string node = turn.node_path();
-  const std::string line = word + " " + std::to_string(::getpid()) + " " + node.substr(node.size() - 10) + "\n";
-  std::ofstream{log, std::ios::app} << line;
+  note(log, word, node.substr(node.size() - 10));
 }
 
 /// zklock's part of a crowd, as the peers' "work". Takes that many turns, and notes when it is in, for a moment, and
@@ -46,6 +49,20 @@ inline void work(const ClientHandle& client, const std::string& kind, const std:
     note(log, "in", turn);
     static_cast<void>(sync(client.session()));  // as long as others may take to come in
     note(log, "out", turn);
+  }
+}
+
+/// zklock's part in counting, as the peers' "add". Notes each value that it is told to have set.
+inline void add(const ClientHandle& client, const std::string& path, std::int32_t difference, int times,
+                const std::filesystem::path& log) {
+  const SharedCount count{client, path, 0};
+  auto known = count.get();
+  for (int done = 0; done < times;) {
+    const auto exchange = count.compare_and_set(known, known.value + difference);
+    known = *exchange.current;
+    if (!exchange.is_set) continue;
+    note(log, "set", std::to_string(known.value));
+    ++done;
   }
 }
 

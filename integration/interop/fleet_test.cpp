@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 using namespace zklock;
@@ -35,6 +36,7 @@ struct Fleet {
   Client client = make_client(server);
   Session session = connected_session(client);
   const std::string path = "/fleet/orders";
+  const std::string number = path + "/number";
   const std::filesystem::path log = server.directory() / "log";
   std::vector<Member> members{};
 
@@ -49,6 +51,15 @@ struct Fleet {
     for (int i = 0; i < places; ++i)
       members.push_back({.batch = "work " + where + "1 " + std::to_string(batch) + " " + log.string(),
                          .hold = i == 1 ? "hold " + where + log.string() : "",
+                         .hire = [this] { return std::make_unique<Library>(server, 4s); }});
+  }
+
+  /// Additions of 1 to one number.
+  template <class Library>
+  void count(const std::string& order, int batch) {
+    for (int i = 0; i < places; ++i)
+      members.push_back({.batch = order + " " + number + " 1 " + std::to_string(batch) + " " + log.string(),
+                         .hold = "",
                          .hire = [this] { return std::make_unique<Library>(server, 4s); }});
   }
 
@@ -104,6 +115,7 @@ struct Fleet {
     for (const Member& each : members) each.begin(each.batch);
     std::size_t killed = 0;
     for (std::size_t done = 0; done < batches || killed < members.size();) {
+      REQUIRE(done < 20 * batches);  // or the others do all the work
       std::size_t more = 0;
       REQUIRE(eventually([&] { return (more = renew()) > 0; }, 60s));
       done += more;
@@ -127,6 +139,25 @@ struct Fleet {
     CHECK(grants.killed_inside >= static_cast<int>(members.size()) / places);
     CHECK(grants.processes.size() == 2 * members.size());  // the killed, and those in their places
     CHECK(eventually([&] { return children_of(session, path).empty(); }));
+  }
+
+  void check_count() const {
+    std::set<std::string> processes;
+    std::set<int> values;
+    int confirmed = 0;
+    std::ifstream lines{log};
+    for (std::string word, process; lines >> word >> process;) {
+      int value = 0;
+      if (word == "killed" || !(lines >> value)) continue;
+      processes.insert(process);
+      values.insert(value);
+      ++confirmed;
+    }
+    const int unknown = SharedCount{client, number, 0}.get().value - confirmed;
+    CHECK(static_cast<int>(values.size()) == confirmed);
+    CHECK(unknown >= 0);
+    CHECK(unknown <= static_cast<int>(members.size()));  // what each killed process was at
+    CHECK(processes.size() == 2 * members.size());
   }
 };
 
@@ -162,4 +193,13 @@ TEST_CASE_METHOD(Fleet, "three selectors of zklock and three Elections of Kazoo,
   take_turns<Kazoo>("election", 10);
   work_under_kills(60);
   check_turns();
+}
+
+TEST_CASE_METHOD(Fleet, "three processes each of zklock, Curator and Kazoo count, each killed once: nothing is lost") {
+  CHECK(SharedCount{client, number, 0}.get().value == 0);  // before Kazoo makes it empty, which Curator cannot read
+  count<Zklock>("add", 50);
+  count<Curator>("add", 50);
+  count<Kazoo>("add_often", 5);
+  work_under_kills(60);
+  check_count();
 }

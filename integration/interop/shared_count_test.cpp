@@ -1,8 +1,7 @@
 // SharedCount and SharedValue with Curator's, and with Kazoo's Counter, on one path.
+#include "crowd.hpp"
 #include "peer.hpp"
 #include "support/catch.hpp"
-
-#include <zklock/recipes/shared/shared_count.hpp>
 
 #include <string>
 
@@ -13,15 +12,6 @@ namespace {
 
 const std::string path = "/limits/rate";
 
-void add(const SharedCount& count, std::int32_t difference, int times) {
-  auto known = count.get();
-  for (int done = 0; done < times;) {
-    const auto exchange = count.compare_and_set(known, known.value + difference);
-    known = *exchange.current;
-    if (exchange.is_set) ++done;
-  }
-}
-
 }  // namespace
 
 TEST_CASE("zklock, Curator and Kazoo count together by one node") {
@@ -31,9 +21,10 @@ TEST_CASE("zklock, Curator and Kazoo count together by one node") {
   const Client client = make_client(server);
   const SharedCount count{client, path, 0};
   CHECK(count.get().value == 0);
-  curator.begin("add " + path + " 1 40");
-  kazoo.begin("add_often " + path + " 100 40");
-  add(count, 10'000, 40);
+  const auto log = server.directory() / "log";
+  curator.begin("add " + path + " 1 40 " + log.string());
+  kazoo.begin("add_often " + path + " 100 40 " + log.string());
+  add(client, path, 10'000, 40, log);
   CHECK(curator.outcome() == "yes");
   CHECK(kazoo.outcome() == "yes");
   CHECK(count.get().value == 40 * 10'101);
@@ -45,7 +36,7 @@ TEST_CASE("a count that Curator or Kazoo has created is zklock's, and the other 
   Curator curator{server};
   Kazoo kazoo{server};
   const Client client = make_client(server);
-  CHECK(curator("add /counts/curator -3 1") == "yes");
+  CHECK(curator("add /counts/curator -3 1 /dev/null") == "yes");
   CHECK(SharedCount{client, "/counts/curator", 7}.get().value == -3);
   CHECK(kazoo("add /counts/kazoo -5") == "-5");
   CHECK(SharedCount{client, "/counts/kazoo", 7}.get().value == -5);
