@@ -38,20 +38,20 @@ bool belongs_to(const Node& node, const std::string& lock) {
 std::int64_t ticks(std::chrono::microseconds time) { return time.count(); }
 
 /// The time by which the user of the node has to be told that the node is gone. That is at once when the session has
-/// timed out, since the lease had to end before; otherwise it is when the user can hear of it. A user whose release is
-/// under way has left, and hears of it by the reply.
+/// timed out, since the lease had to end before, or when its candidate has given it up; otherwise it is when the user
+/// can hear of it. A user whose release is under way has left, and hears of it by the reply.
 std::int64_t latest_notice(const Evidence& evidence, const Node& node, int process, bool is_leaving = false) {
-  const bool by_its_time =
-      node.end == Node::End::with_session && !evidence.ended_sessions.contains(node.session) && !is_leaving;
+  const bool is_session_over = node.end == Node::End::with_session && !evidence.ended_sessions.contains(node.session);
+  const bool by_its_time = !is_leaving && (is_session_over || evidence.is_given_up(node));
   const std::int64_t tolerance =
       ticks(evidence.bounds.tolerance) + (by_its_time ? 0 : ticks(evidence.bounds.session_timeout));
   const std::int64_t before = node.removed_at - ticks(evidence.bounds.session_timeout);
   return evidence.after_stops(process, before, node.removed_at + tolerance, tolerance);  // a stopped user hears it then
 }
 
-/// Whether one of two users that are inside together, but must not be, has an excuse. Either its session has ended, or its
-/// candidate has lost the leadership, and the user has left, or was told, as soon as it could know; or an operator has
-/// deleted its node. The session or the node must have ended by then.
+/// Whether one of two users that are inside together, but must not be, has an excuse. Either its session has ended, or
+/// its candidate has lost the leadership, and the user has left, or was told, as soon as it could know; or an operator
+/// has deleted its node. The session or the node must have ended by then.
 bool is_excused(const Evidence& evidence, const Record& visit, std::int64_t together_at, std::int64_t left_at) {
   const Node* node = evidence.history.find(evidence.node_of(visit));
   if (!node || node->removed_at > together_at + ticks(evidence.bounds.clocks)) return false;
@@ -90,7 +90,9 @@ std::vector<Violation> check_fenced_exclusion(const Evidence& evidence) {
       found.push_back({"the register has let in an old token", {each.token}, each.process, each.operation});
     const Node* node = evidence.history.find(evidence.node_of(each));
     const bool was_taken = node && (node->end == Node::End::with_session || node->end == Node::End::by_another);
-    if (each.event == Event::turned_away && !was_taken && !(node && evidence.is_given_up(*node)))
+    const bool was_given_up =
+        node && evidence.is_given_up(*node) && node->removed_at <= each.at + ticks(evidence.bounds.clocks);
+    if (each.event == Event::turned_away && !was_taken && !was_given_up)
       found.push_back({"a holder had an older token than one before it", {each.token}, each.process, each.operation});
   }
   return found;
@@ -168,7 +170,8 @@ std::vector<Violation> check_losses(const Evidence& evidence) {
   for (const auto& [key, hold] : evidence.grants) {
     const std::int64_t token = std::get<2>(key);
     const Node* node = evidence.history.find(token);
-    if (!node || node->end == Node::End::none || node->end == Node::End::by_owner) continue;
+    if (!node || node->end == Node::End::none) continue;
+    if (node->end == Node::End::by_owner && !evidence.is_given_up(*node)) continue;
     const int process = hold.granted.process;
     // The release of a kept lock asks no server: it is given back within the call, though its user may be stopped then.
     const std::int64_t given_back_at = is_kept(node->directory) ? hold.releasing_at : hold.released_at;

@@ -4,11 +4,14 @@
 #include "layout.hpp"
 #include "shown.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace zklock::chaos {
 namespace {
@@ -51,13 +54,8 @@ std::vector<Violation> find_misshown_leaders(const Evidence& evidence) {
       found.push_back({"of an election " + what + ": " + each.path, {}, each.process, 0, at, each.path});
     };
     std::vector<Moment<Leading>> shown;
-    std::int64_t newest = 0;
-    for (const Record& record : each.records) {
-      if (record.event != Event::shows) continue;
-      if (record.token != 0 && record.token < newest) add("an older leader was shown", record.at);
-      newest = std::max(newest, record.token);
-      shown.push_back({record.at, record.token});
-    }
+    for (const Record& record : each.records)
+      if (record.event == Event::shows) shown.push_back({record.at, record.token});
     const Interval unknown{each.when.begin, shown.empty() ? each.when.end : shown.front().at};
     if (evidence.is_too_long(each.process, unknown)) add("nothing was shown for too long", unknown.end);
     const auto truth = moments_of_leaders(evidence.history, each.path);
@@ -67,17 +65,24 @@ std::vector<Violation> find_misshown_leaders(const Evidence& evidence) {
   return found;
 }
 
-/// What a client gives up by itself, it has lost: that is asked of quiet times, in which it loses nothing. Kept locks
-/// are given back without a server.
+/// What a client gives up by itself it has lost, and has trusted no more by then; and in quiet times it loses nothing.
+/// Kept locks are given back without a server.
 std::vector<Violation> find_early_ends(const Evidence& evidence) {
   std::vector<Violation> found;
+  std::map<std::int64_t, std::int64_t> trusted_until;
+  for (const Record& each : evidence.users)
+    if (each.event == Event::trusts && each.token != 0)
+      trusted_until[each.token] = std::max(trusted_until[each.token], each.number);
   for (const auto& [token, hold] : evidence.holds) {
     const Node* node = evidence.history.find(token);
     if (!node || node->end != Node::End::by_owner || is_kept(node->directory)) continue;
     if (hold.releasing_at == 0 || node->removed_at + evidence.bounds.clocks.count() >= hold.releasing_at) continue;
     const int process = hold.granted.process;
     const Interval before{node->removed_at - evidence.bounds.session_timeout.count(), node->removed_at};
-    if (evidence.is_quiet(before, process) && !evidence.lost_link(process, before))
+    const auto trust = trusted_until.find(token);
+    const bool was_trusted =
+        trust != trusted_until.end() && trust->second > node->removed_at + evidence.bounds.clocks.count();
+    if (was_trusted || (evidence.is_quiet(before, process) && !evidence.lost_link(process, before)))
       found.push_back({"a node was deleted by its session before its holder gave it up",
                        {token},
                        process,

@@ -41,7 +41,7 @@ std::int64_t end_of_operation(const Evidence& evidence, const Node& node) {
   if (const auto hold = evidence.holds.find(node.created); hold != evidence.holds.end())
     return hold->second.releasing_at;
   std::int64_t end = 0;
-  for (const Attempt* each : evidence.makers_of(node)) end = std::max(end, each->when.end);
+  for (const Attempt* each : evidence.makers_of(node)) end = std::max(end, evidence.end_of_nodes(*each));
   return end == INT64_MAX ? 0 : end;
 }
 

@@ -181,8 +181,15 @@ bool Evidence::is_twin_of_foreign_user(const Node& node) const {
 bool Evidence::is_given_up(const Node& node) const {
   const auto hold = holds.find(node.created);
   if (node.end != Node::End::by_owner || hold == holds.end()) return false;
-  const std::int64_t releasing_at = hold->second.releasing_at;
-  return (releasing_at == 0 || node.removed_at < releasing_at) && makers_of(node).front()->kind == "stand";
+  const std::int64_t releasing_at = hold->second.releasing_at == 0 ? INT64_MAX : hold->second.releasing_at;
+  const auto stands = [](const Attempt* each) { return each->kind == "stand"; };
+  return node.removed_at + bounds.clocks.count() < releasing_at && std::ranges::any_of(makers_of(node), stands);
+}
+
+std::int64_t Evidence::end_of_nodes(const Attempt& attempt) const {
+  if (attempt.kind != "stand" || attempt.nodes.empty()) return attempt.when.end;
+  const auto hold = holds.find(attempt.nodes.front());
+  return hold == holds.end() || hold->second.releasing_at == 0 ? INT64_MAX : hold->second.releasing_at;
 }
 
 std::vector<const Attempt*> Evidence::makers_of(const Node& node) const {
@@ -190,10 +197,10 @@ std::vector<const Attempt*> Evidence::makers_of(const Node& node) const {
   const auto some = attempts.find({process_of(node), lock});
   if (some == attempts.end()) return {};
   const auto has_a_later_one = [&](const Attempt& attempt) {  // an attempt with a granted node makes no other
-    return std::ranges::any_of(attempt.nodes, [&](std::int64_t token) {
-      const Node* granted = history.find(token);
-      return granted && token < node.created && lock_of(granted->directory) == lock;
-    });
+    return attempt.kind != "stand" && std::ranges::any_of(attempt.nodes, [&](std::int64_t token) {
+             const Node* granted = history.find(token);
+             return granted && token < node.created && lock_of(granted->directory) == lock;
+           });
   };
   std::vector<const Attempt*> makers;
   const Attempt* last = nullptr;
@@ -201,7 +208,7 @@ std::vector<const Attempt*> Evidence::makers_of(const Node& node) const {
     if (each.when.begin > node.created_at + bounds.clocks.count()) break;
     if (std::ranges::find(each.nodes, node.created) != each.nodes.end()) return {&each};
     if (!may_make(each.kind, node) || has_a_later_one(each)) continue;
-    if (each.when.end >= node.created_at - bounds.clocks.count())
+    if (end_of_nodes(each) >= node.created_at - bounds.clocks.count())
       makers.push_back(&each);
     else if (!last || each.when.end > last->when.end)
       last = &each;

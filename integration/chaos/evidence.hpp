@@ -144,6 +144,9 @@ struct Evidence {
   /// Whether a candidate that stands for ever has given its node up before its user did: it had lost the leadership by
   /// its time, and stands again.
   [[nodiscard]] bool is_given_up(const Node& node) const;
+  /// Until when the attempt may make nodes: until its outcome, or, where a candidate stands for ever, until its user
+  /// has given it up.
+  [[nodiscard]] std::int64_t end_of_nodes(const Attempt& attempt) const;
   /// The attempts one of which has made the node: the attempt that was granted it, or those that were under way, or the
   /// last one before, whose create came when it had ended.
   [[nodiscard]] std::vector<const Attempt*> makers_of(const Node& node) const;

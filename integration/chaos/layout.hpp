@@ -47,8 +47,8 @@ inline bool is_kept_silent(std::string_view line) {
 }
 inline bool is_kept(std::string_view line) { return is_kept_confirmed(line) || is_kept_silent(line); }
 inline bool is_kept_mutex(std::string_view line) { return is_kept(line) && line.find('_') == std::string_view::npos; }
-/// Whether the nodes of that lock have Kazoo's names, not Curator's: half of the kept mutexes and of the selectors, those
-/// with odd numbers.
+/// Whether the nodes of that lock have Kazoo's names, not Curator's: half of the kept mutexes and of the selectors,
+/// those with odd numbers.
 inline bool has_kazoos_names(std::string_view line) {
   return (is_kept_mutex(line) || line.starts_with("/locks/selector")) && (line.back() - '0') % 2 == 1;
 }

@@ -113,13 +113,9 @@ zklock_mutant(I21 recipes/src/leader/leader_watch.cpp "names.front()" "names.bac
 
 # ---- subtle ones
 
-# The blocking lead_while resigns before its body has come to its end.
+# The blocking lead_while resigns before its body runs.
 zklock_mutant(early_resignation recipes/include/zklock/recipes/leader/lead_while.hpp
   "std::invoke(body, leadership, stop.get_token());\n    resign();" "resign();\n    std::invoke(body, leadership, stop.get_token());")
-# What stands for ever trusts itself for three seconds more than its session lives.
-zklock_mutant(trusting_candidacy recipes/src/leader/candidacy.cpp "share->valid_until() :"
-  "share->valid_until() + std::chrono::seconds{3} :")
-
 # Wake-up: readers and writers are never woken by other processes.
 zklock_mutant(lost_wake_up recipes/src/locks/mutex/wait_in_queue.cpp "const auto [ended, event] = co_await watch.async_wait(use_tuple);"
   "if (predecessor.find(\"__\") != std::string::npos) { Timer never{session.get_executor(), Clock::time_point::max()}; co_await never.async_wait(use_tuple); co_return make_error_code(asio::error::operation_aborted); } const auto [ended, event] = co_await watch.async_wait(use_tuple);")

@@ -8,8 +8,11 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include <chrono>
 #include <exception>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <utility>
 
@@ -59,12 +62,15 @@ void tell_loss(const std::weak_ptr<CandidacyStream>& standing, std::int64_t toke
 User::Held User::held_by(const std::shared_ptr<CandidacyStream>& standing, std::string lock, std::int64_t token,
                          std::int64_t operation) {
   const auto valid_until = [&stream = *standing, token] {
-    return stream.fencing_token() == token ? stream.valid_until() : Clock::time_point{};
+    const auto until = stream.valid_until();  // that of the next leadership has another token
+    return stream.fencing_token() == token ? until : Clock::time_point{};
   };
-  const auto mark = [this, &stream = *standing, valid_until] {
+  const auto mark = [this, &stream = *standing, token, valid_until] {
     try {
+      Transaction marking = stream.guard();
+      if (stream.fencing_token() != token) return make_error_code(LockError::lock_lost);
       Pending<TransactionResults> done;
-      workplace_.client.async_commit(stream.guard().set_data(marks, ""), done.handler());
+      workplace_.client.async_commit(std::move(marking).set_data(marks, ""), done.handler());
       while (!done.ready(5ms))
         if (valid_until() <= Clock::now()) return make_error_code(LockError::lock_lost);
       return std::get<0>(done.get());
@@ -102,6 +108,7 @@ void User::stand() {
     error = thrown.code();
   }
   if (token == 0) {
+    standing.reset();
     note(Event::refused, operation, reason_of(error));
   } else {
     const Held held = held_by(standing, line, token, operation);
