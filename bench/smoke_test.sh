@@ -25,7 +25,6 @@ for case, curator in [("uncontended", "curator"), ("contended-8", "curator-own")
     assert median("locks_per_s", case, ratio_of="zklock", to=curator) > 0
 assert 1.9 < median("requests", "uncontended", subject="zklock") < 3
 
-# What is counted, not timed, is the same on each machine.
 for case, metrics in {"leaders-4": ("p50_us", "turns_per_s"), "cache-200": ("initialized_ms", "bytes", "requests"),
                       "count-2": ("increments_per_s", "p50_us"), "count-heard": ("p50_us",),
                       "group-change-4": ("joined_p50_us", "left_p50_us"),
@@ -33,6 +32,7 @@ for case, metrics in {"leaders-4": ("p50_us", "turns_per_s"), "cache-200": ("ini
     for subject in ("zklock", "curator"):
         for metric in metrics:
             assert median(metric, case, subject=subject) > 0, (case, subject, metric)
+# What is counted, not timed, is the same on each machine.
 nodes, inner, several = 200, 11, 10  # several: connections and heartbeats
 assert 0 < median("events", "leaders-4", subject="zklock") < 4
 assert 2 * (nodes + inner) <= median("requests", "cache-200", subject="zklock") <= 2 * (nodes + inner) + several

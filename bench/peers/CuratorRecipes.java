@@ -14,6 +14,9 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
@@ -129,17 +132,14 @@ public class CuratorRecipes {
     stopping = false;
     spans.clear();
     int before = program.equals("counters") ? readCount() : 0;
-    List<Thread> threads = new ArrayList<>();
+    ExecutorService threads = Executors.newCachedThreadPool();
+    List<Future<?>> working = new ArrayList<>();
     for (Worker worker : workers()) {
-      threads.add(new Thread(() -> {
-        try {
-          worker.work();
-        } catch (Exception error) {
-          error.printStackTrace();
-        }
+      working.add(threads.submit(() -> {
+        worker.work();
+        return null;
       }));
     }
-    for (Thread thread : threads) thread.start();
     Thread.sleep(ramp);
     say("begin");
     long cpuBefore = system.getProcessCpuTime();
@@ -149,7 +149,8 @@ public class CuratorRecipes {
     double cpu = (system.getProcessCpuTime() - cpuBefore) * 1e-9;
     say("end");
     stopping = true;
-    for (Thread thread : threads) thread.join();
+    for (Future<?> each : working) each.get();
+    threads.shutdown();
     int grown = program.equals("counters") ? readCount() - before : 0;
     String all = spans.entrySet().stream().map(each -> "\"" + each.getKey() + "\": " + each.getValue())
         .collect(Collectors.joining(", "));

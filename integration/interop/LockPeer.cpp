@@ -34,7 +34,7 @@ class Peer {
   /// "members PATH"
   std::string obey(const std::vector<std::string>& words) {
     const std::string& order = words.at(0);
-    if (order == "work") {
+    if (order == "work" && words.at(3) == "1") {
       test::work(client_, words.at(1), words.at(2), std::stoi(words.at(4)), words.at(5));
     } else if (order == "hold") {
       turn_ = test::turns(client_, words.at(1), words.at(2))();
