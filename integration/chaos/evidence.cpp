@@ -27,6 +27,28 @@ std::string lock_of(const std::string& line) {
   return line;
 }
 
+/// How much of that time is in these intervals.
+std::int64_t time_in(const std::vector<Interval>& some, Interval when) {
+  std::int64_t sum = 0;
+  for (const Interval& each : some)
+    sum += std::max<std::int64_t>(0, std::min(each.end, when.end) - std::max(each.begin, when.begin));
+  return sum;
+}
+
+/// The processes change something every second or two, whatever becomes of the locks. A leader without followers may
+/// still begin sessions, and end them: they are carried out once it has some.
+std::vector<Interval> outages_of(const std::vector<ServerTransaction>& transactions) {
+  constexpr std::int64_t shortest = 3'000'000;
+  std::vector<Interval> found;
+  std::int64_t last = INT64_MAX;
+  for (const ServerTransaction& each : transactions) {
+    if (each.changes.empty()) continue;
+    if (last < each.at - shortest) found.push_back({last, each.at});
+    last = each.at;
+  }
+  return found;
+}
+
 /// Foreign users do not say whether they read or write.
 bool may_make(const std::string& kind, const Node& node) {
   const bool reads = kind == "read" || kind == "silent_read" || kind == "downgrade";
@@ -227,11 +249,8 @@ std::tuple<int, std::int64_t, std::int64_t> Evidence::grant_of(const Record& rec
 }
 
 std::chrono::microseconds Evidence::stopped(int process, Interval when) const {
-  std::int64_t sum = 0;
-  if (const auto found = stops.find(process); found != stops.end())
-    for (const Interval& each : found->second)
-      sum += std::max<std::int64_t>(0, std::min(each.end, when.end) - std::max(each.begin, when.begin));
-  return std::chrono::microseconds{sum};
+  const auto found = stops.find(process);
+  return std::chrono::microseconds{found == stops.end() ? 0 : time_in(found->second, when)};
 }
 
 std::int64_t Evidence::after_stops(int process, std::int64_t from, std::int64_t limit, std::int64_t tolerance) const {
@@ -269,7 +288,8 @@ std::chrono::microseconds Evidence::quiet_time() const {
 }
 
 bool Evidence::is_too_long(int process, Interval when) const {
-  const std::int64_t length = when.end - when.begin - stopped(process, when).count();
+  const std::int64_t excused = std::max(stopped(process, when).count(), time_in(outages, when));
+  const std::int64_t length = when.end - when.begin - excused;
   if (length <= bounds.handoff.count()) return false;
   const bool quiet = is_quiet(when, process) && !lost_link(process, when);
   const auto limit = quiet ? bounds.handoff : bounds.troubled_handoff;
@@ -298,6 +318,7 @@ Evidence collect_evidence(const std::filesystem::path& directory) {
   const auto transactions = merge_transactions(directory);
   evidence.history = History{transactions};
   evidence.lives = Lives{transactions};
+  evidence.outages = outages_of(transactions);
   evidence.visits = read_log(directory / "register");
   evidence.faults = read_log(directory / "faults");
   for (const auto& entry : std::filesystem::directory_iterator{directory}) {

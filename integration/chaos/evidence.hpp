@@ -84,6 +84,8 @@ struct Evidence {
   std::vector<AuditRecord> audit{};
   std::vector<Record> follows{};  ///< of all processes, each in its order
   Lives lives{};
+  /// The times of three seconds and more in which the servers have changed no node: their leader had no followers.
+  std::vector<Interval> outages{};
 
   // What follows from these; `index` fills it in.
   /// By processes, operations, and the transactions that made their nodes.
