@@ -216,9 +216,9 @@ def warm_up():
 
 
 def smoke():
-    return [Case("uncontended", "fast", ONE_LOCK, {"waiters": 1}, plain("zklock", "curator"), 2, 300),
+    return [Case("uncontended", "fast", ONE_LOCK, {"waiters": 1}, plain("zklock", "curator"), 3, 300),
             Case("contended-8", "fast", "One lock, 8 waiters in one process", {"waiters": 8},
-                 plain("zklock", "curator-own"), 2, 300),
+                 plain("zklock", "curator-own"), 3, 300),
             leaders(4, 2, 5, 1, 2000),
             count(2, 1, 500),
             count_heard(1, 500),
