@@ -9,7 +9,8 @@ namespace zklock::chaos {
 std::span<const Invariant> invariants() {
   static constexpr std::array<Invariant, 21> all{{
       {"I1", "tokens grow, and each has one holder", &check_fenced_exclusion},
-      {"I2", "two are inside together only where a session's end, a loss, a pause or an operator explains it", &check_overlaps},
+      {"I2", "two are inside together only where a session's end, a loss, a pause or an operator explains it",
+       &check_overlaps},
       {"I3", "a lock is granted to the first in its queue, by the servers' log", &check_grants},
       {"I4", "a loss is told, and in time", &check_losses},
       {"I5", "first come, first served", &check_order},

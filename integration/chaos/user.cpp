@@ -63,7 +63,7 @@ void User::nest() {
   try {
     twice = mutex.acquire(0ms);
   } catch (const boost::system::system_error&) {  // lost already
-    note_lost(held);
+    note(Event::lost, held);
   }
   visit({held});
   if (twice) release_blocking(held, [&] { mutex.release(); });
@@ -186,11 +186,11 @@ void User::use_several() {
   }
   for (const Held& held : all) note_granted(held);
   visit(all);
-  for (const Held& held : all) note_releasing(held);
+  for (const Held& held : all) note(Event::releasing, held);
   Pending<> done;
   lease->async_release(done.handler());
   const std::string outcome = reason_of(std::get<0>(done.get(for_ever)));
-  for (const Held& held : all) note_released(held, outcome);
+  for (const Held& held : all) note(Event::released, held, outcome);
   note(Event::finished, operation);
 }
 

@@ -110,16 +110,14 @@ class User {
   void note_granted(const Held& held);
   void visit(const std::vector<Held>& all);
   void stay(const std::vector<Held>& all);
-  void note_lost(const Held& held);
   void note_trust(const Held& held);
-  void note_releasing(const Held& held);
   void note_invoked(std::int64_t operation, const std::string& kind, const std::string& lock,
                     std::chrono::milliseconds limit);
   void release(Lease lease, const Held& held);
   template <class Release>
   void release_blocking(const Held& held, Release release);
-  void note_released(const Held& held, const std::string& outcome);
   void note(Event event, std::int64_t operation, const std::string& reason = {});
+  void note(Event event, const Held& held, const std::string& reason = {});
 
   Workplace& workplace_;
   std::mt19937_64 random_;

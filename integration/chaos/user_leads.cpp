@@ -114,9 +114,9 @@ void User::stand() {
     const Held held = held_by(standing, line, token, operation);
     note_granted(held);
     visit({held});
-    note_releasing(held);
+    note(Event::releasing, held);
     standing.reset();
-    note_released(held, "dropped");
+    note(Event::released, held, "dropped");
   }
   note(Event::finished, operation);
 }
@@ -138,7 +138,7 @@ void User::lead_by_body() {
     if (below(2) == 0) {
       lead_while(election, [&](Leadership& leadership, std::stop_token) {
         serve(leadership);
-        note_releasing(*held);
+        note(Event::releasing, *held);
       });
     } else {
       const auto rest = std::chrono::milliseconds{below(30)};
@@ -146,7 +146,7 @@ void User::lead_by_body() {
         serve(leadership);
         Timer resting{co_await asio::this_coro::executor, rest};
         static_cast<void>(co_await resting.async_wait(asio::as_tuple(asio::use_awaitable)));
-        note_releasing(*held);
+        note(Event::releasing, *held);
       };
       asio::io_context here;
       std::exception_ptr thrown;
@@ -157,7 +157,7 @@ void User::lead_by_body() {
   } catch (const boost::system::system_error& thrown) {
     error = thrown.code();
   }
-  held ? note_released(*held, reason_of(error)) : note(Event::refused, operation, reason_of(error));
+  held ? note(Event::released, *held, reason_of(error)) : note(Event::refused, operation, reason_of(error));
   note(Event::finished, operation);
 }
 

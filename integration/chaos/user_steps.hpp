@@ -83,14 +83,14 @@ User::Held User::held_by(Holder& holder, std::string lock, Share share, std::int
 
 template <class Release>
 void User::release_blocking(const Held& held, Release release) {
-  note_releasing(held);
+  note(Event::releasing, held);
   error_code error;
   try {
     release();
   } catch (const boost::system::system_error& thrown) {
     error = thrown.code();
   }
-  note_released(held, reason_of(error));
+  note(Event::released, held, reason_of(error));
 }
 
 }  // namespace zklock::chaos

@@ -40,7 +40,7 @@ void User::visit(const std::vector<Held>& all) {
   for (const Held& held : all)
     if (held.token != 0 && access_.enter(held.lock, held.token, held.share, held.operation)) inside.push_back(&held);
   for (const Held& held : all)
-    if (held.mark && is_lost(held.mark())) note_lost(held);
+    if (held.mark && is_lost(held.mark())) note(Event::lost, held);
   for (const Held& held : all) note_trust(held);
   stay(all);
   for (const Held* held : inside) access_.leave(held->lock, held->token);
@@ -67,15 +67,7 @@ void User::stay(const std::vector<Held>& all) {
     while (Clock::now() < end && !told->ready(5ms) && !workplace_.closing_time) note_trust(first);
   }
   for (const Held& held : all)
-    if (held.is_lost && held.is_lost()) note_lost(held);
-}
-
-void User::note_lost(const Held& held) {
-  workplace_.log.write({.event = Event::lost,
-                        .process = workplace_.process,
-                        .operation = held.operation,
-                        .lock = held.lock,
-                        .token = held.token});
+    if (held.is_lost && held.is_lost()) note(Event::lost, held);
 }
 
 /// Reads the machine's clock first: a process that is paused in between then seems to trust itself too little.
@@ -97,32 +89,15 @@ void User::note_trust(const Held& held) {
                         .number = until});
 }
 
-void User::note_releasing(const Held& held) {
-  workplace_.log.write({.event = Event::releasing,
-                        .process = workplace_.process,
-                        .operation = held.operation,
-                        .lock = held.lock,
-                        .token = held.token});
-}
-
-void User::note_released(const Held& held, const std::string& outcome) {
-  workplace_.log.write({.event = Event::released,
-                        .process = workplace_.process,
-                        .operation = held.operation,
-                        .lock = held.lock,
-                        .token = held.token,
-                        .reason = outcome});
-}
-
 void User::release(Lease lease, const Held& held) {
-  note_releasing(held);
+  note(Event::releasing, held);
   std::string outcome = "dropped";
   if (below(2) == 0) {
     Pending<> done;
     lease.async_release(done.handler());
     outcome = reason_of(std::get<0>(done.get(for_ever)));
   }
-  note_released(held, outcome);  // before the lease is destroyed
+  note(Event::released, held, outcome);  // before the lease is destroyed
 }
 
 void User::note_invoked(std::int64_t operation, const std::string& kind, const std::string& lock,
@@ -133,6 +108,15 @@ void User::note_invoked(std::int64_t operation, const std::string& kind, const s
                         .lock = lock,
                         .limit = limit == unlimited ? -1 : limit.count(),
                         .reason = kind});
+}
+
+void User::note(Event event, const Held& held, const std::string& reason) {
+  workplace_.log.write({.event = event,
+                        .process = workplace_.process,
+                        .operation = held.operation,
+                        .lock = held.lock,
+                        .token = held.token,
+                        .reason = reason});
 }
 
 void User::note(Event event, std::int64_t operation, const std::string& reason) {

@@ -121,7 +121,8 @@ struct Fleet {
       std::size_t more = 0;
       REQUIRE(eventually([&] { return (more = renew()) > 0; }, 60s));
       done += more;
-      if (killed == members.size() || !members[killed].has_worked || done * members.size() < (killed + 1) * batches) continue;
+      if (killed == members.size() || !members[killed].has_worked || done * members.size() < (killed + 1) * batches)
+        continue;
       Member& victim = members[killed++];
       if (!victim.hold.empty()) {
         Member& of_another_library = members[(killed + places) % members.size()];
