@@ -1,6 +1,7 @@
 // A service that uses a lock, tested without a server: every fault at every step of two sellers in one shop.
 #include <zklock/recipes/locks/inter_process_mutex.hpp>
 #include <zklock/testing/exploration.hpp>
+#include <zklock/timer.hpp>
 
 #include <algorithm>
 #include <iostream>

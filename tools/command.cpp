@@ -4,6 +4,8 @@
 #include "failure.hpp"
 #include "guard.hpp"
 
+#include <zklock/timer.hpp>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/this_coro.hpp>

@@ -1,5 +1,7 @@
 #include "zklock_work.hpp"
 
+#include <zklock/timer.hpp>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/this_coro.hpp>
 

@@ -1,6 +1,7 @@
 #include "orders.hpp"
 
 #include <zklock/recipes/leader/leader_latch.hpp>
+#include <zklock/timer.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/deferred.hpp>

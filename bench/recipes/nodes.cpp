@@ -1,6 +1,7 @@
 #include "orders.hpp"
 
 #include <zklock/recipes/nodes/group_member.hpp>
+#include <zklock/timer.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>

@@ -1,5 +1,7 @@
 #include "orders.hpp"
 
+#include <zklock/timer.hpp>
+
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>

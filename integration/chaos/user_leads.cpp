@@ -4,6 +4,7 @@
 #include <zklock/recipes/leader/lead_while.hpp>
 #include <zklock/recipes/leader/leader_latch.hpp>
 #include <zklock/recipes/leader/leader_selector.hpp>
+#include <zklock/timer.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>

@@ -2,6 +2,8 @@
 
 #include "support/processor.hpp"
 
+#include <zklock/timer.hpp>
+
 #include <boost/asio/post.hpp>
 
 #include <algorithm>

@@ -5,6 +5,8 @@
 #include "support/catch.hpp"
 #include "support/temporary_directory.hpp"
 
+#include <zklock/timer.hpp>
+
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_future.hpp>
 

@@ -4,6 +4,7 @@
 #include "catch.hpp"
 
 #include <zklock/testing/exploration.hpp>
+#include <zklock/timer.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/deferred.hpp>

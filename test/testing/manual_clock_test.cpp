@@ -4,6 +4,7 @@
 #include <zklock/error.hpp>
 #include <zklock/recipe_kit/random.hpp>
 #include <zklock/testing/manual_clock.hpp>
+#include <zklock/timer.hpp>
 
 #include <boost/asio/post.hpp>
 

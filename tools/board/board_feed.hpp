@@ -5,6 +5,7 @@
 #include "read_plan.hpp"
 
 #include <zklock/client.hpp>
+#include <zklock/timer.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 

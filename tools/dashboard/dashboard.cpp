@@ -9,6 +9,7 @@
 #include "signals.hpp"
 
 #include <zklock/path.hpp>
+#include <zklock/timer.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>

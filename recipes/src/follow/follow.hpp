@@ -10,6 +10,7 @@
 #include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/recipes/caches/follow_observer.hpp>
 #include <zklock/recipes/caches/freshness.hpp>
+#include <zklock/timer.hpp>
 
 #include <boost/asio/cancellation_signal.hpp>
 

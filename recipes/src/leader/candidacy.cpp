@@ -5,6 +5,7 @@
 #include "trouble.hpp"
 
 #include <zklock/detail/existing.hpp>
+#include <zklock/timer.hpp>
 
 #include <utility>
 

@@ -6,6 +6,7 @@
 #include <zklock/path.hpp>
 #include <zklock/recipe_kit/retry_loop.hpp>
 #include <zklock/recipe_kit/session_ops.hpp>
+#include <zklock/timer.hpp>
 
 #include <utility>
 

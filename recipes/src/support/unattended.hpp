@@ -1,8 +1,8 @@
 // An operation that goes on to its end even if its caller stops waiting.
 #pragma once
 
-#include <zklock/clock.hpp>
 #include <zklock/detail/initiate.hpp>
+#include <zklock/timer.hpp>
 
 #include <memory>
 #include <optional>

@@ -6,6 +6,7 @@
 #include <zklock/recipes/leader/lead_while.hpp>
 #include <zklock/recipes/leader/leader_latch.hpp>
 #include <zklock/recipes/leader/leader_selector.hpp>
+#include <zklock/timer.hpp>
 
 #include <algorithm>
 #include <functional>

@@ -1,9 +1,6 @@
 // The clock of leases and deadlines.
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/basic_waitable_timer.hpp>
-
 #include <chrono>
 #include <optional>
 
@@ -20,21 +17,6 @@ struct Clock {
 
   [[nodiscard]] static time_point now() noexcept;
 };
-
-namespace detail {
-
-/// How long Asio sleeps for a Timer: until it is due; under a manual clock, until that clock wakes it.
-struct WaitTraits {
-  static Clock::duration to_wait_duration(const Clock::duration& wait) noexcept;
-  static Clock::duration to_wait_duration(const Clock::time_point& due) noexcept {
-    return to_wait_duration(due - Clock::now());
-  }
-};
-
-}  // namespace detail
-
-/// The timer of all of zklock's waits.
-using Timer = boost::asio::basic_waitable_timer<Clock, detail::WaitTraits, boost::asio::any_io_executor>;
 
 /// The moment at which a call gives up; empty: never.
 using Deadline = std::optional<Clock::time_point>;

@@ -13,6 +13,7 @@
 #include <zklock/health.hpp>
 #include <zklock/recipe_kit/observers.hpp>
 #include <zklock/recipe_kit/shared_state.hpp>
+#include <zklock/timer.hpp>
 
 #include <atomic>
 #include <chrono>

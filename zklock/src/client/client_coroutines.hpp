@@ -6,6 +6,7 @@
 
 #include <zklock/recipe_kit/retry_loop.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
+#include <zklock/timer.hpp>
 
 #include <algorithm>
 #include <string>

@@ -3,6 +3,7 @@
 #include <zklock/path.hpp>
 #include <zklock/recipe_kit/random.hpp>
 #include <zklock/recipe_kit/retry_loop.hpp>
+#include <zklock/timer.hpp>
 
 #include <spdlog/spdlog.h>
 

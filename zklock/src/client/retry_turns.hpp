@@ -5,6 +5,7 @@
 #include "turn_queue.hpp"
 
 #include <zklock/detail/initiate.hpp>
+#include <zklock/timer.hpp>
 
 #include <memory>
 #include <optional>

@@ -3,8 +3,8 @@
 
 #include "name_lookup.hpp"
 
-#include <zklock/clock.hpp>
 #include <zklock/connect_string.hpp>
+#include <zklock/timer.hpp>
 
 #include <functional>
 #include <map>

@@ -2,6 +2,8 @@
 
 #include "completion.hpp"
 
+#include <zklock/timer.hpp>
+
 #include <boost/asio/dispatch.hpp>
 #include <spdlog/spdlog.h>
 

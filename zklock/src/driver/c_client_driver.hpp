@@ -12,6 +12,8 @@
 #include "slot_map.hpp"
 #include "watch_table.hpp"
 
+#include <zklock/timer.hpp>
+
 #include <memory>
 #include <string>
 #include <string_view>

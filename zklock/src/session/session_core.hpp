@@ -11,6 +11,7 @@
 #include <zklock/recipe_kit/observers.hpp>
 #include <zklock/session.hpp>
 #include <zklock/session_renewal.hpp>
+#include <zklock/timer.hpp>
 
 #include <atomic>
 #include <functional>

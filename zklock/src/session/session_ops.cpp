@@ -2,6 +2,7 @@
 
 #include <zklock/path.hpp>
 #include <zklock/recipe_kit/session_ops.hpp>
+#include <zklock/timer.hpp>
 
 #include <optional>
 #include <utility>

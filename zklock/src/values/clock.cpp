@@ -1,6 +1,6 @@
 #include "clock_control.hpp"
 
-#include <zklock/clock.hpp>
+#include <zklock/timer.hpp>
 
 #include <algorithm>
 

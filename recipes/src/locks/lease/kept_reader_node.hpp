@@ -6,6 +6,7 @@
 #include "watched_node.hpp"
 
 #include <zklock/recipe_kit/spawn.hpp>
+#include <zklock/timer.hpp>
 
 #include <chrono>
 #include <memory>

@@ -3,9 +3,9 @@
 
 #include "lock_target.hpp"
 
-#include <zklock/clock.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/recipes/locks/lock_kind.hpp>
+#include <zklock/timer.hpp>
 
 #include <boost/intrusive/list.hpp>
 

@@ -9,6 +9,7 @@
 #include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/session.hpp>
 #include <zklock/session_renewal.hpp>
+#include <zklock/timer.hpp>
 
 #include <atomic>
 #include <cstdint>

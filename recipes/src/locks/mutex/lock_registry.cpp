@@ -9,6 +9,7 @@
 #include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/recipes/locks/lock_path.hpp>
 #include <zklock/retry_policy.hpp>
+#include <zklock/timer.hpp>
 
 #include <boost/system/system_error.hpp>
 

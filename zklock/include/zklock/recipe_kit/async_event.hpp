@@ -1,8 +1,8 @@
 // An event that coroutines can await.
 #pragma once
 
-#include <zklock/clock.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
+#include <zklock/timer.hpp>
 
 namespace zklock {
 

@@ -1,8 +1,8 @@
 // The bridge from a coroutine to a completion handler: deadline, cancellation, and one completion.
 #pragma once
 
-#include <zklock/clock.hpp>
 #include <zklock/detail/initiate.hpp>
+#include <zklock/timer.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>

@@ -13,8 +13,8 @@ namespace asio = boost::asio;
 
 namespace zklock::testing {
 
-/// While it exists, zklock's Clock stands still except for advance(), and every zklock::Timer of the process follows
-/// it. Timers of other types (asio::steady_timer) do not.
+/// While it exists, zklock's Clock stands still except for advance(), and every zklock::Timer (<zklock/timer.hpp>) of
+/// the process follows it. Timers of other types (asio::steady_timer) do not.
 ///
 /// For one thread that runs one io_context by the functions below; everything runs on it, Clients included
 /// (`Client{executor, config}`). A Client with its own thread would wait for a time that never comes, or spin. Only one

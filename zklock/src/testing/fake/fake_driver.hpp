@@ -7,6 +7,8 @@
 #include "liveness.hpp"
 #include "reply_queue.hpp"
 
+#include <zklock/timer.hpp>
+
 #include <cstddef>
 #include <map>
 #include <memory>

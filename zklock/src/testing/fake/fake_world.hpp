@@ -6,6 +6,7 @@
 #include "runtime.hpp"
 
 #include <zklock/testing/fake_ensemble.hpp>
+#include <zklock/timer.hpp>
 
 #include <algorithm>
 #include <deque>

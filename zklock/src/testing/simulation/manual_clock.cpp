@@ -2,6 +2,7 @@
 
 #include <zklock/error.hpp>
 #include <zklock/testing/manual_clock.hpp>
+#include <zklock/timer.hpp>
 
 #include <atomic>
 #include <stdexcept>

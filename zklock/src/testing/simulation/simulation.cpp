@@ -1,5 +1,6 @@
 #include <zklock/recipe_kit/random.hpp>
 #include <zklock/testing/simulation.hpp>
+#include <zklock/timer.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 

@@ -3,6 +3,7 @@
 
 #include <zklock/recipes/leader/leader_election.hpp>
 #include <zklock/recipes/locks/with_lease.hpp>
+#include <zklock/timer.hpp>
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
 
