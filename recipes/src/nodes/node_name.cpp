@@ -1,24 +1,20 @@
 #include "node_name.hpp"
 
 #include "path_claim.hpp"
+#include "sequence_number.hpp"
 
 #include <zklock/path.hpp>
 #include <zklock/recipe_kit/session_ops.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace zklock::detail {
 
 namespace {
 
-constexpr std::size_t digits = 10;
-
-/// Whether the server may have made the name by adding its digits to `start`.
+/// Whether the server may have made the name by adding a number to `start`. "a-1234567890" may be of "a" and of "a-".
 bool is_numbered(std::string_view name, std::string_view start) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  return name.size() == start.size() + digits && name.starts_with(start) &&
-         std::ranges::all_of(name.substr(start.size()), is_digit);
+  return name.starts_with(start) && parse_sequence(name.substr(start.size())).has_value();
 }
 
 }  // namespace

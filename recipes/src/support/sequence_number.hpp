@@ -8,8 +8,10 @@
 
 namespace zklock {
 
-/// The number that the server appended, if `name` ends in the marker and a number as the server writes it: "%010d",
-/// which is negative once the counter has overflowed.
+/// The number that the whole text is, if the server writes it so: "%010d", negative once the counter has overflowed.
+[[nodiscard]] std::optional<std::int32_t> parse_sequence(std::string_view text) noexcept;
+
+/// The number that the server appended, if `name` ends in the marker and a number.
 [[nodiscard]] std::optional<std::int32_t> parse_sequence(std::string_view name, std::string_view marker) noexcept;
 
 /// Formats the number as the server writes it.

@@ -90,6 +90,27 @@ TEST_CASE("a late sequential node is known by the data of its own create") {
   });
 }
 
+TEST_CASE("a late sequential node is deleted, too, when the server's numbers have become negative") {
+  for (const std::string number : {"-2147483648", "-000000001"}) {
+    play({.latency = 1ms}, [&number](Simulation& simulation) -> asio::awaitable<void> {
+      co_await make_directory(simulation);
+      const auto lost = lose_a_create(simulation);
+      PersistentNodeOptions options;
+      options.mode = CreateMode::ephemeral_sequential;
+      test::Kept kept{simulation, "a", path, "data", options};
+      co_await kept.wait_present();
+      co_await kept.close();
+      co_await make_late_node(simulation, *lost + number, CreateMode::ephemeral);
+      co_await make_late_node(simulation, *lost + "-0000000001", CreateMode::ephemeral);  // as no server writes it
+      co_await test::pause(10s);
+      const auto nodes = test::nodes_in(simulation, "/services/shop");
+      REQUIRE(nodes.size() == 1);
+      CHECK(nodes.front().path == *lost + "-0000000001");
+      simulation.ensemble().remove(nodes.front().path);
+    });
+  }
+}
+
 TEST_CASE("once no create can come late any more, a node that the program makes at the path stays") {
   for (const CreateMode mode : {CreateMode::ephemeral, CreateMode::ephemeral_sequential}) {
     for (const bool is_done : {true, false}) {

@@ -53,3 +53,11 @@ TEST_CASE("the sequence number is what the server writes after the last marker")
     CHECK(parse_sequence(row.name, "lock-") == row.sequence);
   }
 }
+
+TEST_CASE("the whole text is a sequence number, or it is none") {
+  CHECK(parse_sequence("0000000042") == 42);
+  CHECK(parse_sequence("-000000001") == -1);
+  CHECK(parse_sequence("-2147483648") == INT32_MIN);
+  for (const char* text : {"", "-", "42", "lock-0000000042", "0000000042 ", "-0000000001", "2147483648"})
+    CHECK_FALSE(parse_sequence(text));
+}
