@@ -3,7 +3,7 @@ include(Catch)
 
 # zklock_join_tests(TARGET)
 #
-# Lets a unity build (CMAKE_UNITY_BUILD) compile ten test files at once: each is put into a namespace of its own, so
+# Lets a unity build (CMAKE_UNITY_BUILD) compile many test files at once: each is put into a namespace of its own, so
 # that its helpers may have the names of another file's. What the files include comes first, outside of these
 # namespaces. A file that opens a named namespace, or specializes a template of one, is compiled alone, and so is one
 # without tests.
