@@ -246,6 +246,28 @@ TEST_CASE("as many watches as are allowed are set again after a lost link", "[fa
   CHECK(std::get<1>(event.get()).type == WatchEventType::node_created);
 }
 
+TEST_CASE("a watch whose removal is lost with the link is not set again, although its place is being read meanwhile",
+          "[faults]") {  // [F133]
+  testing::TestServer server;
+  FrameProxy proxy{server.port()};
+  const Client client = client_of(proxy.address());
+  const Session session = connected_session(client);
+  const auto watch = [&](auto token) { session.async_exists_and_watch("/a", std::move(token)); };
+  Watch given_up = std::get<2>(outcome_of_operation<std::optional<Stat>, Watch>(watch));
+  REQUIRE(server.monitor("zk_watch_count") == 1);
+  proxy.hold(Direction::replies);
+  given_up = {};
+  Pending<std::optional<Stat>, Watch> reading;
+  watch(reading.handler());
+  REQUIRE(eventually([&] { return proxy.requests(Opcode::remove_watches) == 1 && proxy.requests(Opcode::exists) == 2; },
+                     timeout));
+  proxy.cut();
+  CHECK(std::get<0>(reading.get()) == Error::connection_loss);
+  CHECK_FALSE(sync(connected_session(client)));
+  CHECK(proxy.connections() == 2);
+  CHECK(eventually([&] { return server.monitor("zk_watch_count") == 0; }, timeout));  // the lost connection's goes, too
+}
+
 TEST_CASE("changes of watched nodes while the link is down are reported when it is back", "[faults]") {  // [F103]
   testing::TestServer server;
   FrameProxy proxy{server.port()};

@@ -168,9 +168,10 @@ void CClientDriver::drop_watch(WatchTable::Id entry) {
   if (!replies_.is_delivering()) wake();
 }
 
+/// A removal that failed leaves the library's watch, which a reconnect would set again.
 void CClientDriver::removed_watch(RequestId removal, int rc) {
   const std::optional<WatchTable::Place> place = removals_.take(removal);
-  if (!place || rc == ZOK || rc == ZNOWATCHER || stopped_ || !handle_ || watches_.in_use(*place)) return;
+  if (!place || rc == ZOK || rc == ZNOWATCHER || stopped_ || !handle_ || watches_.adopt(*place)) return;
   const ZooWatcherType type = place->kind == WatchKind::data ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD;
   zoo_aremove_all_watches(handle_, place->path.c_str(), type, 1, nullptr, nullptr);
 }

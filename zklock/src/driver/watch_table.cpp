@@ -65,6 +65,13 @@ std::optional<WatchTable::Place> WatchTable::end(Id id) {
   return std::move(place.key());
 }
 
+bool WatchTable::adopt(const Place& place) {
+  const auto found = ids_.find(place);
+  if (found == ids_.end()) return false;
+  entries_.find(found->second)->is_set = true;
+  return true;
+}
+
 std::vector<WatchTable::Sink> WatchTable::drain() {
   std::vector<Sink> all;
   for (const Id id : entries_.ids()) {

@@ -50,7 +50,8 @@ class WatchTable {
   std::optional<Place> end(Id id);
   /// The entries: a watch each that is set, or that a read under way is about to set.
   [[nodiscard]] std::size_t size() const noexcept { return ids_.size(); }
-  [[nodiscard]] bool in_use(const Place& place) const { return ids_.contains(place); }
+  /// A watch may still be set at the place. True: there is an entry again, and the watch is removed with it.
+  [[nodiscard]] bool adopt(const Place& place);
   /// Empties the table, and returns all sinks.
   [[nodiscard]] std::vector<Sink> drain();
 
