@@ -50,13 +50,14 @@ class Soak {
   bool run() {
     const std::chrono::milliseconds round =
         std::clamp<std::chrono::milliseconds>(1000ms * options_.seconds / 24, 2s, 15s);
-    const auto end = start_ + std::chrono::seconds{options_.seconds};
-    bool fine = play_round(round, true);  // it makes all that is made once
+    bool fine = play_round(round, true) && measure();  // it makes all that is made once
     start_of_run_ = workers_.turns();
-    while (fine && (measure(), now() < end))
-      fine = play_round(std::min<Seconds>(round, end - now()), ++rounds_ % 3 == 0);
+    const auto end = now() + std::chrono::seconds{options_.seconds};
+    while (fine && now() < end)
+      fine = play_round(std::min<Seconds>(round, end - now()), ++rounds_ % 3 == 0) && measure();
     workers_.stop();
-    return report() && fine;
+    if (fine && workers_.turns() == start_of_run_) fails("nothing was done");
+    return report();
   }
 
  private:
@@ -79,7 +80,10 @@ class Soak {
       next_line = now() + 1s;
     }
     for (FrameProxy& proxy : proxies_) heal(proxy);
-    return workers_.rest();
+    const bool rests = workers_.rest();
+    if (!rests && workers_.failure().empty())
+      return fails("a worker does not end its turn, or a client does not connect again");
+    return rests;
   }
 
   void restart() {
@@ -143,8 +147,9 @@ class Soak {
     static_cast<void>(eventually([&] { return !workers_.failure().empty(); }, std::chrono::milliseconds{milliseconds}));
   }
 
-  /// Measures at rest. The server gets the time to clean up what is left, above all sessions that were cut off.
-  void measure() {
+  /// Measures at rest. The server gets the time to clean up what is left, above all sessions that were cut off. False:
+  /// it keeps what no client uses.
+  bool measure() {
     std::vector<double> counts;
     static_cast<void>(eventually([&] { return is_as_at_first(counts = look()); }, 20s));
     for (std::size_t i = 0; i < counts.size(); ++i) series_[i].add(elapsed(), counts[i]);
@@ -152,6 +157,7 @@ class Soak {
     for (const Series& each : series_) std::printf("%s %.0f  ", each.name.c_str(), each.values.back());
     std::printf("\n");
     std::fflush(stdout);
+    return settles(counts) || fails("the server does not come to have the clients' connections and sessions alone");
   }
 
   std::vector<double> look() {
@@ -168,16 +174,15 @@ class Soak {
     return counts;
   }
 
-  /// The first time: nothing is left that is known to go.
   [[nodiscard]] bool is_as_at_first(const std::vector<double>& counts) const {
-    if (series_.front().values.empty()) return settles(counts);
-    for (std::size_t i = 0; i < counts.size(); ++i)
+    for (std::size_t i = 0; i < counts.size() && !series_[i].values.empty(); ++i)
       if (series_[i].bound == 0 && counts[i] > series_[i].values.front()) return false;
-    return true;
+    return settles(counts);
   }
+  /// All clients are connected, and nothing is left that is known to go.
   [[nodiscard]] bool settles(const std::vector<double>& counts) const {
     const double sessions = static_cast<double>(workers_.count() + (workers_.count() + 2) / 3);
-    return counts[0] == 0 && counts[2] == 0 && counts[4] <= sessions;
+    return counts[0] == 0 && counts[2] == 0 && counts[3] == sessions + 1 && counts[4] == sessions;  // 1: to look
   }
 
   void print_line() {
@@ -204,15 +209,16 @@ class Soak {
         "\n%s\nturns (without an error): %s\nfaults: %d cuts, %d expiries, %d restarts; connections: %d\nseed %llu\n",
         to_table(series_).c_str(), workers_.summary().c_str(), cuts(), expiries_, restarts_,
         proxies_[0].connections() + proxies_[1].connections(), static_cast<unsigned long long>(options_.seed));
-    const std::string failure = workers_.failure();
-    if (!failure.empty()) std::printf("failed: %s", failure.c_str());
+    failure_ += workers_.failure();
+    if (!failure_.empty()) std::printf("failed: %s", failure_.c_str());
     const bool grown = std::any_of(series_.begin(), series_.end(), [](const Series& each) { return each.has_grown(); });
-    const bool enough = series_.front().values.size() >= 2 && workers_.turns() > start_of_run_;
-    if (!enough) std::printf("failed: too little was done to say anything\n");
-    std::printf("soak: %s\n", grown                       ? "something has grown"
-                              : failure.empty() && enough ? "nothing has grown"
-                                                          : "failed");
-    return !grown && failure.empty() && enough;
+    std::printf("soak: %s\n", grown ? "something has grown" : failure_.empty() ? "nothing has grown" : "failed");
+    return !grown && failure_.empty();
+  }
+
+  bool fails(const char* why) {
+    failure_ += std::string{why} + "\n";
+    return false;
   }
 
   static constexpr std::size_t server_counts = 5;
@@ -227,6 +233,7 @@ class Soak {
   std::vector<Series> series_{};
   Clock::time_point start_ = now();
   std::int64_t start_of_run_ = 0;
+  std::string failure_;
   int rounds_ = 0;
   int cuts_ = 0;
   int expiries_ = 0;
@@ -249,7 +256,8 @@ int main(int argc, char** argv) {
   zklock::test::start_without_thread_caches(argv);
   zklock::test::Options options;
   CLI::App app{"Load and faults for a while, and what has grown meanwhile."};
-  const auto* seconds = app.add_option("--seconds", options.seconds, "how long; with --in-flight 120 unless told")
+  const auto* seconds = app.add_option("--seconds", options.seconds,
+                                       "how long after the first rest; with --in-flight in all, and 120 unless told")
                             ->check(CLI::Range(5, 86'400))
                             ->capture_default_str();
   app.add_option("--seed", options.seed, "of what is done and harmed, in which order");

@@ -89,24 +89,28 @@ struct Workers::Worker {
 
   void run() {
     try {
-      while (workers.pause_if_resting()) {
-        const auto deed = Deed{static_cast<int>(below(deeds))};
-        Count& count = workers.counts_[static_cast<std::size_t>(deed)];
-        ++count.tried;
-        if (act(deed)) ++count.done;
-        {
-          const std::scoped_lock lock{workers.mutex_};
-          if (!workers.resting_) continue;
+      for (State state = workers.state(); state != State::stopping; state = workers.state()) {
+        if (state == State::working) {
+          take_turn();
+        } else {
+          forget();
+          workers.rest_here();
         }
-        forget();
       }
     } catch (const std::exception& error) {
       const std::scoped_lock lock{workers.mutex_};
       workers.failure_ += directory + ": " + error.what() + "\n";
-      workers.stopping_ = true;
+      workers.state_ = State::stopping;
       workers.changed_.notify_all();
     }
     forget();
+  }
+
+  void take_turn() {
+    const auto deed = Deed{static_cast<int>(below(deeds))};
+    Count& count = workers.counts_[static_cast<std::size_t>(deed)];
+    ++count.tried;
+    if (act(deed)) ++count.done;
   }
 
   void forget() {
@@ -274,42 +278,45 @@ Workers::Workers(std::vector<std::string> addresses, std::size_t count, std::uin
 
 Workers::~Workers() { stop(); }
 
-bool Workers::pause_if_resting() {
+Workers::State Workers::state() const {
+  const std::scoped_lock lock{mutex_};
+  return state_;
+}
+
+void Workers::rest_here() {
   std::unique_lock lock{mutex_};
-  if (resting_ && !stopping_) {
-    ++at_rest_;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return !resting_ || stopping_; });
-    --at_rest_;
-  }
-  return !stopping_;
+  if (state_ != State::resting) return;
+  ++at_rest_;
+  changed_.notify_all();
+  changed_.wait(lock, [&] { return state_ != State::resting; });
+  --at_rest_;
 }
 
 bool Workers::rest() {
   {
     std::unique_lock lock{mutex_};
-    resting_ = true;
-    const auto all = [&] { return stopping_ || at_rest_ == workers_.size(); };
-    if (!changed_.wait_for(lock, 60s, all) || stopping_) return false;
+    if (state_ == State::stopping) return false;
+    state_ = State::resting;
+    const auto all = [&] { return state_ == State::stopping || at_rest_ == workers_.size(); };
+    if (!changed_.wait_for(lock, 60s, all) || state_ == State::stopping) return false;
   }
   return std::all_of(workers_.begin(), workers_.end(),
                      [](const auto& each) { return each->client.wait_connected(20s); });
 }
 
-void Workers::go_on() {
-  const std::scoped_lock lock{mutex_};
-  resting_ = false;
-  changed_.notify_all();
-}
+void Workers::go_on() { enter(State::working); }
 
 void Workers::stop() {
-  {
-    const std::scoped_lock lock{mutex_};
-    stopping_ = true;
-    changed_.notify_all();
-  }
+  enter(State::stopping);
   for (const auto& worker : workers_)
     if (worker->thread.joinable()) worker->thread.join();
+}
+
+void Workers::enter(State state) {
+  const std::scoped_lock lock{mutex_};
+  if (state_ == State::stopping) return;
+  state_ = state;
+  changed_.notify_all();
 }
 
 Session Workers::session(std::size_t worker) const {

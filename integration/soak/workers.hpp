@@ -53,14 +53,17 @@ class Workers {
     std::atomic<std::int64_t> done{0};
   };
 
-  [[nodiscard]] bool pause_if_resting();
+  enum class State { working, resting, stopping };
+  [[nodiscard]] State state() const;
+  void enter(State state);
+  /// For a worker's thread: returns when the workers go on, or stop.
+  void rest_here();
 
   std::vector<std::string> addresses_;
   std::array<Count, deeds> counts_{};
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  bool resting_ = false;
-  bool stopping_ = false;
+  State state_ = State::working;
   std::size_t at_rest_ = 0;
   std::string failure_;
   std::vector<std::unique_ptr<Worker>> workers_;
