@@ -75,6 +75,9 @@ class Observer {
   std::atomic<bool> has_fired_{false};
 };
 
+/// A server that is slow for seconds does not cost the link.
+constexpr std::chrono::seconds timeout{10};
+
 /// ZKLOCK_WATCH_ROUNDS makes it longer.
 int rounds() {
   const char* number = std::getenv("ZKLOCK_WATCH_ROUNDS");
@@ -106,7 +109,7 @@ TEST_CASE("the event of a watched directory comes ahead of each reply that shows
   if (const char* netty = std::getenv("ZKLOCK_WATCH_NETTY"); netty)
     options.jvm_options = {"-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory"};
   const testing::TestServer server{options};
-  check(make_client(server), make_client(server));
+  check(make_client(server, timeout), make_client(server, timeout));
 }
 
 TEST_CASE("the event of a watched directory comes ahead of each such reply at a follower and at the leader") {
@@ -117,9 +120,9 @@ TEST_CASE("the event of a watched directory comes ahead of each such reply at a 
   const std::size_t leader = ensemble.leader();
   const std::size_t follower = ensemble.follower();
   SECTION("follower, and the operator at the leader") {
-    check(make_client(ensemble.server(follower)), make_client(ensemble.server(leader)));
+    check(make_client(ensemble.server(follower), timeout), make_client(ensemble.server(leader), timeout));
   }
   SECTION("leader, and the operator at a follower") {
-    check(make_client(ensemble.server(leader)), make_client(ensemble.server(follower)));
+    check(make_client(ensemble.server(leader), timeout), make_client(ensemble.server(follower), timeout));
   }
 }
