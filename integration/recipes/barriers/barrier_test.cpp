@@ -162,6 +162,7 @@ TEST_CASE("a barrier that is removed and set again behind a lost link lets its w
   Pending<> waiting;
   DistributedBarrier{away, path}.async_wait(waiting.handler());
   REQUIRE(eventually([&] { return server.monitor("zk_watch_count") > 0; }));
+  REQUIRE_FALSE(sync(connected_session(away)));  // the waiter's reply, ahead of this one, has come
   const SessionCredentials lost = away.session().credentials();
   proxy.refuse();
   proxy.cut();
