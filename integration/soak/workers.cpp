@@ -293,10 +293,9 @@ void Workers::rest_here() {
 }
 
 bool Workers::rest() {
+  enter(State::resting);
   {
     std::unique_lock lock{mutex_};
-    if (state_ == State::stopping) return false;
-    state_ = State::resting;
     const auto all = [&] { return state_ == State::stopping || at_rest_ == workers_.size(); };
     if (!changed_.wait_for(lock, 60s, all) || state_ == State::stopping) return false;
   }
