@@ -3,13 +3,13 @@ include(Catch)
 
 # zklock_join_tests(TARGET)
 #
-# Lets a unity build (CMAKE_UNITY_BUILD) compile many test files at once: each is put into a namespace of its own, so
+# Lets a unity build (ZKLOCK_UNITY) compile many test files at once: each is put into a namespace of its own, so
 # that its helpers may have the names of another file's. What the files include comes first, outside of these
 # namespaces. A file that opens a named namespace, or specializes a template of one, is compiled alone, and so is one
 # without tests.
 function(zklock_join_tests target)
   get_target_property(joined ${target} UNITY_BUILD_UNIQUE_ID)
-  if(NOT CMAKE_UNITY_BUILD OR joined)
+  if(NOT ZKLOCK_UNITY OR joined)
     return()
   endif()
   set(includes)

@@ -62,7 +62,7 @@ zklock_mutant(I2 recipes/src/locks/lease/held_lock.cpp "if (!lost_ && (is_final(
 zklock_mutant(I3 recipes/src/wait_queue/queue_position.cpp "result.verdict = nearest ?"
   "result.verdict = nearest && ahead > 1 ?")
 # No holder is told of a loss.
-zklock_mutant(I4 recipes/src/locks/lease/lease_events.cpp "awaited == LeaseEvent::lost) co_return Done{};"
+zklock_mutant(I4 recipes/src/locks/lease/lease_events.cpp "awaited == LeaseEvent::lost) co_return error_code{};"
   "awaited == LeaseEvent::lost) { co_await monitor->changed().wait_until(Clock::time_point::max()); continue; }")
 # Readers and writers do not wait for one another.
 zklock_mutant(I5 recipes/src/wait_queue/queue_position.cpp "!exclude_each_other(rank->kind, kind)"

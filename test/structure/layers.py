@@ -43,7 +43,7 @@ LAYERS = ["values", "runtime", "driver", "session", "client"]
 LAYER_OF = {f"zklock/{name}.hpp": layer for layer, names in PUBLIC.items() for name in names.split()}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
-PART = re.compile(r"zklock_part\(\s*(\w+)\s+OF\s+(\w+)\s+IN\s+(\S+)(?:\s+USES\s+(.*?))?\s+SOURCES", re.DOTALL)
+PART = re.compile(r"zklock_part\(\s*(\w+)\s+OF\s+\w+\s+IN\s+(\S+)(?:\s+USES\s+(.*?))?\s+SOURCES", re.DOTALL)
 
 
 class House:
@@ -53,13 +53,13 @@ class House:
         self.root = pathlib.Path(root)
         self.folders = {}  # of each part
         self.uses = {}
-        self.libraries = {}
+        self.libraries = {}  # the folder of each part's library
         self.wrong = []
         for library in LIBRARIES:
-            for name, of, folder, uses in PART.findall(self.text_of(library)):
+            for name, folder, uses in PART.findall(self.text_of(library)):
                 self.folders[name] = self.root / library / folder
                 self.uses[name] = uses.split()
-                self.libraries[name] = of
+                self.libraries[name] = library
         self.arrows = collections.defaultdict(set)  # from each file to those of ours that it includes
 
     def text_of(self, library):
@@ -145,14 +145,14 @@ class House:
         if not name.startswith("zklock/recipes/"):
             return None
         family, stem = name.split("/")[2], pathlib.PurePath(name).stem
-        recipes = [part for part, of in self.libraries.items() if of == "zklock_recipes"]
+        recipes = [part for part, of in self.libraries.items() if of == "recipes"]
         implements = next((part for part in recipes if (self.folders[part] / f"{stem}.cpp").exists()), None)
         whole = f"zklock_recipes_{family}" if f"zklock_recipes_{family}" in recipes else None
         return implements or PART_OF.get(name) or whole
 
     def check_family(self, file, part, name):
         owner = self.part_of(name)
-        if owner and part in self.folders and self.libraries[part] == "zklock_recipes" and owner not in self.below(part):
+        if owner and part in self.folders and self.libraries[part] == "recipes" and owner not in self.below(part):
             self.complain(file, f"includes <{name}> of {owner}, which {part} does not use")
 
     def check_outer(self, folder, others, file):
@@ -174,7 +174,7 @@ class House:
 
     def layer_of_part(self, part):
         """None: above the core."""
-        return part.removeprefix("zklock_core_") if self.libraries[part] == "zklock" else None
+        return part.removeprefix("zklock_core_") if part.startswith("zklock_core_") else None
 
     def check_public(self, library, file):
         relative = file.relative_to(self.root / library / "include").as_posix()

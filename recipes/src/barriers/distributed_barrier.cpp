@@ -1,14 +1,13 @@
 #include "blocking_call.hpp"
-#include "without_result.hpp"
 
 #include <zklock/path.hpp>
 #include <zklock/recipe_kit/retry_loop.hpp>
+#include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/recipes/barriers/distributed_barrier.hpp>
 
 namespace zklock {
 
 using detail::Barrier;
-using detail::Done;
 
 namespace {
 
@@ -26,39 +25,38 @@ Awaitable<Result<Closed>> look(Session session, Barrier barrier) {
   co_return Closed{children.stat.czxid, std::move(watch)};
 }
 
-Awaitable<Result<Done>> wait_until_open(Barrier barrier, Limits limits) {
+Awaitable<error_code> wait_until_open(Barrier barrier, Limits limits) {
   const auto look_once = [&](const Session& session) { return look(session, barrier); };
   for (std::int64_t first = 0;;) {
     auto closed =
         co_await detail::retried<Closed>(barrier->client(), "wait", barrier->path(), limits.deadline, look_once);
     if (!closed && closed.error() != Error::no_node) co_return closed.error();
-    if (!closed || (first != 0 && closed->incarnation != first)) co_return Done{};
+    if (!closed || (first != 0 && closed->incarnation != first)) co_return error_code{};
     if (limits.try_once) co_return make_error_code(Error::timed_out);
     first = closed->incarnation;
     const auto [ended, event] = co_await closed->removal.async_wait(use_tuple);
     if (ended && ended != Error::session_expired) co_return ended;
-    if (!ended && event.type == WatchEventType::node_deleted) co_return Done{};
+    if (!ended && event.type == WatchEventType::node_deleted) co_return error_code{};
   }
 }
 
-Awaitable<Result<Done>> set(Barrier barrier, CreateMode mode) {
+Awaitable<error_code> set(Barrier barrier, CreateMode mode) {
   if (mode != CreateMode::persistent && mode != CreateMode::ephemeral)
     co_return make_error_code(Error::invalid_create_mode);
   const auto options = CreateOptions{mode}.creating_parent_containers().idempotent();
   const auto [error, node] = co_await barrier->client().async_create(barrier->path(), "", options, use_tuple);
   if (error && error != Error::node_exists) co_return error;
-  co_return Done{};
+  co_return error_code{};
 }
 
-Awaitable<Result<Done>> remove(Barrier barrier) {
+Awaitable<error_code> remove(Barrier barrier) {
   const auto [error] = co_await barrier->client().async_remove(barrier->path(), RemoveOptions{}.quietly(), use_tuple);
-  if (error) co_return error;
-  co_return Done{};
+  co_return error;
 }
 
-void spawn(const Barrier& barrier, const Limits& limits, detail::Handler<> handler, Awaitable<Result<Done>> body) {
-  spawn_operation(barrier->client().get_executor(), limits.deadline, detail::without_result(std::move(handler)),
-                  std::move(body), barrier, limits.at_deadline);
+void spawn(const Barrier& barrier, const Limits& limits, detail::Handler<> handler, Awaitable<error_code> body) {
+  spawn_operation(barrier->client().get_executor(), limits.deadline, std::move(handler), std::move(body), barrier,
+                  limits.at_deadline);
 }
 
 }  // namespace

@@ -1,44 +1,32 @@
 #include "blocking_call.hpp"
 #include "cache_core.hpp"
-#include "without_result.hpp"
 
 #include <zklock/path.hpp>
+#include <zklock/recipe_kit/spawn.hpp>
 
 namespace zklock {
 
 using detail::CachePtr;
-using detail::Done;
 using detail::Handler;
 
 namespace {
 
-Awaitable<Result<Done>> initialized(CachePtr cache) {
-  const error_code error = co_await cache->follow().wait_initialized();
-  if (error) co_return error;
-  co_return Done{};
-}
+Awaitable<error_code> initialized(CachePtr cache) { co_return co_await cache->follow().wait_initialized(); }
 
-Awaitable<Result<Done>> refreshed(CachePtr cache) {
-  const error_code error = co_await cache->follow().refresh();
-  if (error) co_return error;
-  co_return Done{};
-}
+Awaitable<error_code> refreshed(CachePtr cache) { co_return co_await cache->follow().refresh(); }
 
-Awaitable<Result<Done>> seen(CachePtr cache, std::string path, std::int64_t mzxid) {
+Awaitable<error_code> seen(CachePtr cache, std::string path, std::int64_t mzxid) {
   const ChildDataPtr known = cache->get(path);
-  if (known && !known->error && known->stat.mzxid >= mzxid) co_return Done{};
-  const error_code error = co_await cache->follow().refresh();
-  if (error) co_return error;
-  co_return Done{};
+  if (known && !known->error && known->stat.mzxid >= mzxid) co_return error_code{};
+  co_return co_await cache->follow().refresh();
 }
 
-void spawn_wait(const CachePtr& cache, detail::WaitPolicy wait, Handler<> handler, Awaitable<Result<Done>> body) {
+void spawn_wait(const CachePtr& cache, detail::WaitPolicy wait, Handler<> handler, Awaitable<error_code> body) {
   using Kind = detail::WaitPolicy::Kind;
   const Deadline deadline = wait.kind == Kind::forever ? Deadline{}
                             : wait.kind == Kind::until ? Deadline{wait.deadline}
                                                        : Deadline{Clock::now()};
-  spawn_operation(cache->client().get_executor(), deadline, detail::without_result(std::move(handler)), std::move(body),
-                  cache);
+  spawn_operation(cache->client().get_executor(), deadline, std::move(handler), std::move(body), cache);
 }
 
 }  // namespace

@@ -27,8 +27,7 @@ void Follow::start(std::weak_ptr<Follower> follower) {
       if (const auto following = weak.lock()) following->on_event(item, type);
     };
     self->dirty_.add(self->first_, Urgency::soon, DirtySet::Duty::none);
-    asio::co_spawn(self->serial_, run(self),
-                   asio::bind_cancellation_slot(self->cancellation_.slot(), [](const std::exception_ptr&) {}));
+    spawn_detached(self->serial_, run(self), self->cancellation_.slot());
   });
 }
 

@@ -47,10 +47,8 @@ CandidacyStream Candidacy::begin(std::shared_ptr<Candidate> candidate) {
     if (const auto standing = weak.lock()) standing->stop();
   };
   asio::post(serial, [self, serial] {
-    asio::co_spawn(serial, run(self),
-                   asio::bind_cancellation_slot(self->stopping_.slot(), [self](const std::exception_ptr& thrown) {
-                     self->events_->end(thrown ? code_of(thrown) : make_error_code(asio::error::operation_aborted));
-                   }));
+    spawn_background(
+        serial, run(self), [self](error_code error) { self->events_->end(error); }, self->stopping_.slot());
   });
   return CandidacyStream{self->events_, self};
 }
@@ -81,7 +79,7 @@ Awaitable<bool> Candidacy::stay(std::shared_ptr<LeaseShare> share) {
   }
 }
 
-Awaitable<void> Candidacy::run(std::shared_ptr<Candidacy> self) {
+Awaitable<error_code> Candidacy::run(std::shared_ptr<Candidacy> self) {
   for (bool was_told = false;;) {
     if (!std::exchange(was_told, true)) self->events_->push({CandidacyState::waiting});
     auto leading = lead(self->candidate_, {}, Rank::own);
@@ -91,13 +89,13 @@ Awaitable<void> Candidacy::run(std::shared_ptr<Candidacy> self) {
       self->keep(lease.share());
       const bool goes_on = co_await self->stay(lease.share());
       self->keep(nullptr);
-      if (!goes_on) co_return;
+      if (!goes_on) co_return asio::error::operation_aborted;
       was_told = false;
       continue;
     }
-    if (!is_passing(leadership.error())) co_return self->events_->end(end_of_stream(leadership.error()));
+    if (!is_passing(leadership.error())) co_return end_of_stream(leadership.error());
     Timer pause{serial_executor(*self->candidate_), pause_after_trouble};
-    if (const auto [cancelled] = co_await pause.async_wait(use_tuple); cancelled) co_return;
+    if (const auto [cancelled] = co_await pause.async_wait(use_tuple); cancelled) co_return cancelled;
   }
 }
 

@@ -30,7 +30,7 @@ class Candidacy : public std::enable_shared_from_this<Candidacy> {
  private:
   using Events = EventQueue<CandidacyEvent, BoundedList<CandidacyEvent, 16>>;
 
-  [[nodiscard]] static Awaitable<void> run(std::shared_ptr<Candidacy> self);
+  [[nodiscard]] static Awaitable<error_code> run(std::shared_ptr<Candidacy> self);
   [[nodiscard]] Awaitable<bool> stay(std::shared_ptr<LeaseShare> share);
   void keep(std::shared_ptr<LeaseShare> share);
 

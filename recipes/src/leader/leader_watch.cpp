@@ -22,10 +22,8 @@ LeaderStream LeaderWatch::begin(std::shared_ptr<Candidate> candidate) {
     if (const auto watching = weak.lock()) watching->stop();
   };
   asio::post(serial, [self, serial] {
-    auto end = [self](const std::exception_ptr& thrown, error_code error) {
-      self->leaders_->end(end_of_stream(thrown ? code_of(thrown) : error));
-    };
-    asio::co_spawn(serial, run(self), asio::bind_cancellation_slot(self->stopping_.slot(), std::move(end)));
+    auto end = [self](error_code error) { self->leaders_->end(end_of_stream(error)); };
+    spawn_background(serial, run(self), std::move(end), self->stopping_.slot());
   });
   return LeaderStream{self->leaders_};
 }

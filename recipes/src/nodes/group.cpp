@@ -23,8 +23,7 @@ void start_wait_for_members(std::shared_ptr<GroupView> view, std::size_t number,
   Deadline deadline;
   if (wait.kind == WaitPolicy::Kind::until) deadline = wait.deadline;
   if (wait.kind == WaitPolicy::Kind::try_once) deadline = Clock::now();
-  spawn_operation(view->client().get_executor(), deadline, without_result(std::move(handler)),
-                  GroupView::wait_for(view, number), view);
+  spawn_operation(view->client().get_executor(), deadline, std::move(handler), GroupView::wait_for(view, number), view);
 }
 
 namespace {

@@ -48,10 +48,10 @@ void GroupView::stop() {
   asio::dispatch(client().get_executor(), [self = shared_from_this()] { self->end(make_error_code(Error::closed)); });
 }
 
-Awaitable<Result<Done>> GroupView::wait_for(std::shared_ptr<GroupView> self, std::size_t number) {
+Awaitable<error_code> GroupView::wait_for(std::shared_ptr<GroupView> self, std::size_t number) {
   for (;;) {
     const GroupMembers now = self->members();
-    if (now.is_live() && now.members.size() >= number) co_return Done{};
+    if (now.is_live() && now.members.size() >= number) co_return error_code{};
     if (self->ended_) co_return *self->ended_;
     co_await self->told_.wait();
     const auto cancellation = co_await asio::this_coro::cancellation_state;

@@ -3,11 +3,11 @@
 
 #include "follow.hpp"
 #include "group_changes.hpp"
-#include "without_result.hpp"
 
 #include <zklock/recipe_kit/async_event.hpp>
 #include <zklock/recipe_kit/event_queue.hpp>
 #include <zklock/recipe_kit/recipe_core.hpp>
+#include <zklock/recipe_kit/spawn.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -33,7 +33,7 @@ class GroupView : public RecipeCore, public Follower, public std::enable_shared_
   [[nodiscard]] GroupChangeStream subscribe();
   void stop();
 
-  [[nodiscard]] static Awaitable<Result<Done>> wait_for(std::shared_ptr<GroupView> self, std::size_t number);
+  [[nodiscard]] static Awaitable<error_code> wait_for(std::shared_ptr<GroupView> self, std::size_t number);
 
  private:
   void on_data(const std::string& path, DataResult data) override;

@@ -80,20 +80,20 @@ error_code end_of(const NodeState& state) { return state.error ? state.error : m
 
 }  // namespace
 
-Awaitable<Result<Done>> Keeper::wait_present(std::shared_ptr<Keeper> self) {
+Awaitable<error_code> Keeper::wait_present(std::shared_ptr<Keeper> self) {
   for (;;) {
     const NodeState now = self->state();
-    if (now.phase == NodePhase::present) co_return Done{};
+    if (now.phase == NodePhase::present) co_return error_code{};
     if (now.phase == NodePhase::ended) co_return end_of(now);
     const bool goes_on = co_await told(*self);  // not in the condition: g++ 12 would destroy it twice
     if (!goes_on) co_return aborted();
   }
 }
 
-Awaitable<Result<Done>> Keeper::wait_written(std::shared_ptr<Keeper> self, std::uint64_t number) {
+Awaitable<error_code> Keeper::wait_written(std::shared_ptr<Keeper> self, std::uint64_t number) {
   for (;;) {
     const NodeState now = self->state();
-    if (self->written_ >= number && now.phase == NodePhase::present) co_return Done{};
+    if (self->written_ >= number && now.phase == NodePhase::present) co_return error_code{};
     if (self->refused_ >= number) co_return self->refusal_;
     if (now.phase == NodePhase::ended) co_return end_of(now);
     const bool goes_on = co_await told(*self);
@@ -101,13 +101,12 @@ Awaitable<Result<Done>> Keeper::wait_written(std::shared_ptr<Keeper> self, std::
   }
 }
 
-Awaitable<Result<Done>> Keeper::wait_closed(std::shared_ptr<Keeper> self) {
+Awaitable<error_code> Keeper::wait_closed(std::shared_ptr<Keeper> self) {
   while (!self->cleaned_) {
     const bool goes_on = co_await told(*self);
     if (!goes_on) co_return aborted();
   }
-  if (*self->cleaned_) co_return *self->cleaned_;
-  co_return Done{};
+  co_return *self->cleaned_;
 }
 
 // ---- the loop over sessions

@@ -8,7 +8,6 @@
 #include "node_name.hpp"
 #include "node_states.hpp"
 #include "path_claim.hpp"
-#include "without_result.hpp"
 
 #include <zklock/recipe_kit/async_event.hpp>
 #include <zklock/recipe_kit/observers.hpp>
@@ -47,10 +46,10 @@ class Keeper : public RecipeCore, public std::enable_shared_from_this<Keeper> {
   /// Ends the loop, and deletes the node unless it is to stay.
   void close();
 
-  [[nodiscard]] static Awaitable<Result<Done>> wait_present(std::shared_ptr<Keeper> self);
+  [[nodiscard]] static Awaitable<error_code> wait_present(std::shared_ptr<Keeper> self);
   /// Waits until the node has these data or later ones.
-  [[nodiscard]] static Awaitable<Result<Done>> wait_written(std::shared_ptr<Keeper> self, std::uint64_t number);
-  [[nodiscard]] static Awaitable<Result<Done>> wait_closed(std::shared_ptr<Keeper> self);
+  [[nodiscard]] static Awaitable<error_code> wait_written(std::shared_ptr<Keeper> self, std::uint64_t number);
+  [[nodiscard]] static Awaitable<error_code> wait_closed(std::shared_ptr<Keeper> self);
 
  private:
   struct Alarm;  // what a watch has reported

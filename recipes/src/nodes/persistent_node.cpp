@@ -13,10 +13,8 @@ namespace detail {
 
 namespace {
 
-void spawn(const std::shared_ptr<Keeper>& keeper, const Limits& limits, Handler<> handler,
-           Awaitable<Result<Done>> body) {
-  spawn_operation(keeper->client().get_executor(), limits.deadline, without_result(std::move(handler)), std::move(body),
-                  keeper);
+void spawn(const std::shared_ptr<Keeper>& keeper, const Limits& limits, Handler<> handler, Awaitable<error_code> body) {
+  spawn_operation(keeper->client().get_executor(), limits.deadline, std::move(handler), std::move(body), keeper);
 }
 
 /// A wait of nothing looks once.

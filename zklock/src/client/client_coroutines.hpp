@@ -18,23 +18,18 @@ namespace zklock::detail {
 template <class... Results>
 using Outcomes = std::tuple<Results...>;
 
-/// Turns a handler of several results into a handler of one tuple. The operation has left its place when it is called.
-template <class... Results>
-Handler<Outcomes<Results...>> as_one(ClientCore::Place place, Handler<Results...> handler) {
-  auto slot = asio::get_associated_cancellation_slot(handler);
-  return asio::bind_cancellation_slot(slot, [place = std::move(place), handler = std::move(handler)](
-                                                error_code error, Outcomes<Results...> results) mutable {
-    place.leave();
-    std::apply([&](auto&&... each) { std::move(handler)(error, std::move(each)...); }, std::move(results));
-  });
-}
-
-/// Runs the operation's body, for at most the client's operation_timeout.
+/// Runs the operation's body, for at most the client's operation_timeout. The operation has left its place when the
+/// handler is called.
 template <class... Results>
 void run_at(ClientCore::Place place, const ClientRef& client, Handler<Results...> handler,
             Awaitable<Result<Outcomes<Results...>>> body) {
-  spawn_operation(client->lane(), after(client->config().operation_timeout),
-                  as_one(std::move(place), std::move(handler)), std::move(body), client.core());
+  const auto slot = asio::get_associated_cancellation_slot(handler);
+  auto finish = [place = std::move(place), core = client.core(), handler = std::move(handler)](
+                    error_code error, Outcomes<Results...> results) mutable {
+    place.leave();
+    std::apply([&](auto&&... each) { std::move(handler)(error, std::move(each)...); }, std::move(results));
+  };
+  spawn_with_slot(client->lane(), after(client->config().operation_timeout), slot, std::move(body), std::move(finish));
 }
 
 /// The same, if there is a free place among the operations under way.

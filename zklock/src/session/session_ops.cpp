@@ -195,10 +195,10 @@ void remove_in_background(Session session, std::string path, std::function<void(
   auto tried = [session, path, told = std::move(told), before](error_code error) {
     if (is_retryable(error)) {
       const Outcome outcome = before == Outcome::ambiguous ? before : outcome_of(error);
-      return asio::co_spawn(session.get_executor(), remove_in_the_end(session, path, outcome),
-                            [told](const std::exception_ptr& thrown, error_code removed) {
-                              if (told) told(thrown ? detail::code_of(thrown) : removed);
-                            });
+      return spawn_background(session.get_executor(), remove_in_the_end(session, path, outcome),
+                              [told](error_code removed) {
+                                if (told) told(removed);
+                              });
     }
     if (error == Error::no_node && before == Outcome::ambiguous) error = {};
     if (told) told(error);

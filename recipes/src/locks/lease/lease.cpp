@@ -2,10 +2,10 @@
 #include "held_lock.hpp"
 #include "lease_events.hpp"
 #include "unattended.hpp"
-#include "without_result.hpp"
 
 #include <zklock/detail/existing.hpp>
 #include <zklock/recipe_kit/session_ops.hpp>
+#include <zklock/recipe_kit/spawn.hpp>
 
 #include <algorithm>
 
@@ -34,7 +34,7 @@ error_code outcome_of_release(const HeldLock& held_lock, bool was_lost, error_co
 void start_wait(std::shared_ptr<LeaseShare> share, LeaseEvent awaited, Handler<> handler) {
   const auto serial = share->held_lock().session().get_executor();
   auto body = await_lease_event(share, awaited);
-  spawn_operation(serial, {}, without_result(std::move(handler)), std::move(body), share);
+  spawn_operation(serial, {}, std::move(handler), std::move(body), share);
 }
 
 }  // namespace

@@ -66,17 +66,17 @@ void LeaseMonitor::look() {
 
 }  // namespace
 
-Awaitable<Result<Done>> await_lease_event(std::shared_ptr<LeaseShare> share, LeaseEvent awaited) {
+Awaitable<error_code> await_lease_event(std::shared_ptr<LeaseShare> share, LeaseEvent awaited) {
   const std::shared_ptr<HeldLock> held_lock = share->shared_held_lock();
   const auto monitor = std::make_shared<LeaseMonitor>(held_lock);
   const auto cancellation = co_await asio::this_coro::cancellation_state;
   for (;;) {
     const LeaseState state = share->state();
-    if (state == LeaseState::lost && awaited == LeaseEvent::lost) co_return Done{};
+    if (state == LeaseState::lost && awaited == LeaseEvent::lost) co_return error_code{};
     if (state == LeaseState::lost) co_return make_error_code(LockError::lock_lost);
     if (state == LeaseState::released || cancellation.cancelled() != asio::cancellation_type::none)
       co_return make_error_code(asio::error::operation_aborted);
-    if (awaited == LeaseEvent::revocation && held_lock->is_revoked()) co_return Done{};
+    if (awaited == LeaseEvent::revocation && held_lock->is_revoked()) co_return error_code{};
     monitor->look();
     co_await monitor->changed().wait_until(held_lock->session().valid_until());
   }

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "held_lock.hpp"
-#include "without_result.hpp"
+
+#include <zklock/recipe_kit/spawn.hpp>
 
 namespace zklock::detail {
 
@@ -11,7 +12,7 @@ enum class LeaseEvent { lost, revocation };
 /// Waits for the event. operation_aborted when the lease share ends before it; lock_lost if the event can no longer
 /// come.
 /// Threads: the session's executor.
-[[nodiscard]] Awaitable<Result<Done>> await_lease_event(std::shared_ptr<LeaseShare> share, LeaseEvent awaited);
+[[nodiscard]] Awaitable<error_code> await_lease_event(std::shared_ptr<LeaseShare> share, LeaseEvent awaited);
 
 /// Waits for a state other than `known`, and gives it. operation_aborted when cancelled.
 /// Threads: the session's executor.

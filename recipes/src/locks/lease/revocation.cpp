@@ -1,4 +1,3 @@
-#include "without_result.hpp"
 
 #include <zklock/recipe_kit/blocking.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
@@ -10,10 +9,10 @@ namespace detail {
 
 namespace {
 
-Awaitable<Result<Done>> attempt(ClientHandle client, std::string node_path) {
+Awaitable<error_code> attempt(ClientHandle client, std::string node_path) {
   const auto [error, stat] = co_await client.async_set_data(node_path, std::string{revocation_request}, use_tuple);
   if (error && error != Error::no_node) co_return error;
-  co_return Done{};
+  co_return error_code{};
 }
 
 }  // namespace
@@ -21,7 +20,7 @@ Awaitable<Result<Done>> attempt(ClientHandle client, std::string node_path) {
 void start_attempt_revoke(std::shared_ptr<RevocationTarget> target, std::string node_path, Handler<> handler) {
   const auto serial = target->client().get_executor();
   auto body = attempt(target->client(), std::move(node_path));
-  spawn_operation(serial, {}, without_result(std::move(handler)), std::move(body), std::move(target));
+  spawn_operation(serial, {}, std::move(handler), std::move(body), std::move(target));
 }
 
 }  // namespace detail

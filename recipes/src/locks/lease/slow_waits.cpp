@@ -97,11 +97,7 @@ void SlowWaits::look() {
   is_armed_ = true;
   const auto first = std::ranges::min_element(waits_, {}, &SlowWait::due);
   if (first->due <= Clock::now()) {
-    asio::co_spawn(executor_, report(shared_from_this(), Question{*first}),
-                   [self = shared_from_this()](const std::exception_ptr& thrown) {
-                     if (!thrown) self->look();  // out of memory: it tells no more
-                   });
-    return;
+    return spawn_detached(executor_, report(shared_from_this(), Question{*first}));
   }
   timer_->expires_at(first->due);
   timer_->async_wait([weak = weak_from_this()](error_code error) {
@@ -127,6 +123,7 @@ Awaitable<SlowWaits::Answer> SlowWaits::ask(Question question) {
 Awaitable<void> SlowWaits::report(std::shared_ptr<SlowWaits> self, Question question) {
   const Answer answer = co_await ask(question);
   self->tell_waiters(question, answer);
+  self->look();
 }
 
 void SlowWaits::tell_waiters(const Question& question, const Answer& answer) {

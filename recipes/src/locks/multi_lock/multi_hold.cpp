@@ -49,10 +49,8 @@ void start_release_all(std::shared_ptr<MultiHold> holds, Deadline deadline, Hand
   auto waiting = Unattended::of(std::move(handler), serial);
   asio::post(serial, [serial, deadline, holds = std::move(holds), waiting = std::move(waiting)]() mutable {
     waiting->give_up_at(deadline, serial);
-    auto finish = [waiting](const std::exception_ptr& thrown, error_code outcome) {
-      waiting->complete(thrown ? code_of(thrown) : outcome);
-    };
-    asio::co_spawn(serial, MultiHold::give_back(std::move(holds)), std::move(finish));
+    spawn_background(serial, MultiHold::give_back(std::move(holds)),
+                     [waiting](error_code outcome) { waiting->complete(outcome); });
   });
 }
 

@@ -10,18 +10,16 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/result.hpp>
-#include <boost/system/system_error.hpp>
 
 #include <exception>
+#include <functional>
 #include <memory>
-#include <new>
 #include <optional>
 #include <utility>
 
@@ -37,8 +35,16 @@ inline constexpr auto use_tuple = asio::as_tuple(asio::deferred);
 
 namespace detail {
 
-/// Connects the caller's cancellation slot, the deadline and the coroutine. On the serial executor.
-struct CancellationBridge {
+/// An operation whose body is a coroutine: what the caller's cancellation slot, the deadline and the body share. On the
+/// serial executor.
+struct SpawnedOperation {
+  SpawnedOperation() = default;
+  SpawnedOperation(const SpawnedOperation&) = delete;
+  SpawnedOperation& operator=(const SpawnedOperation&) = delete;
+  virtual ~SpawnedOperation() = default;
+  /// Passes the result on, or the error if there is one.
+  virtual void complete(error_code error) = 0;
+
   asio::cancellation_signal signal;
   bool cancelled = false;
   bool overdue = false;
@@ -46,48 +52,49 @@ struct CancellationBridge {
 };
 
 template <class T>
-void follow_cancellation(const asio::any_io_executor& serial, Handler<T>& handler,
-                         const std::shared_ptr<CancellationBridge>& bridge) {
-  if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
-    slot.assign([serial, weak = std::weak_ptr{bridge}](asio::cancellation_type type) {
-      if (type == asio::cancellation_type::none) return;
-      asio::post(serial, [weak] {  // runs after the start, which may still be queued
-        const auto self = weak.lock();
-        if (!self) return;
-        self->cancelled = !self->overdue;
-        self->signal.emit(asio::cancellation_type::terminal);
-      });
-    });
+struct SpawnedFor : SpawnedOperation {
+  std::optional<T> result;
+};
+
+template <class Finish>
+struct SpawnedWithoutResult final : SpawnedOperation {
+  explicit SpawnedWithoutResult(Finish to_call) : finish{std::move(to_call)} {}
+  void complete(error_code error) override { finish(error); }
+
+  Finish finish;
+};
+
+template <class T, class Finish>
+struct SpawnedOf final : SpawnedFor<T> {
+  explicit SpawnedOf(Finish to_call) : finish{std::move(to_call)} {}
+  void complete(error_code error) override { finish(error, error ? T{} : std::move(*this->result)); }
+
+  Finish finish;
+};
+
+/// Runs the body, which leaves its result in the operation, on `serial`. The deadline, and the caller by `slot`, cancel
+/// it.
+void run_operation(std::shared_ptr<SpawnedOperation> operation, const asio::any_io_executor& serial, Deadline deadline,
+                   asio::cancellation_slot slot, Awaitable<error_code> body, Error at_deadline);
+
+template <class T>
+Awaitable<error_code> leave_result(Awaitable<Result<T>> body, std::shared_ptr<SpawnedFor<T>> operation) {
+  Result<T> result = co_await std::move(body);
+  if (!result) co_return result.error();
+  operation->result.emplace(std::move(*result));
+  co_return error_code{};
 }
 
-inline void follow_clock(const asio::any_io_executor& serial, const std::shared_ptr<CancellationBridge>& bridge,
-                         Deadline deadline) {
-  if (!deadline) return;
-  bridge->timer.emplace(serial, *deadline);
-  bridge->timer->async_wait([weak = std::weak_ptr{bridge}](error_code error) {
-    const auto self = weak.lock();
-    if (!self || error) return;
-    self->overdue = true;
-    self->signal.emit(asio::cancellation_type::terminal);
-  });
-}
+/// The error to report for what a coroutine has thrown.
+[[nodiscard]] error_code code_of(const std::exception_ptr& thrown);
 
-/// The error to report for a body that has ended with `error`. A wait for a connection that is cut short ends with
-/// not_connected (see RetryLoop). That is the right error at a deadline, but not for a caller who cancelled.
-inline error_code outcome_of_body(const CancellationBridge& bridge, error_code error, Error at_deadline) {
-  if (bridge.overdue && error == asio::error::operation_aborted) return make_error_code(at_deadline);
-  if (bridge.cancelled && error == Error::not_connected) return asio::error::operation_aborted;
-  return error;
-}
-
-inline error_code code_of(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const boost::system::system_error& error) {
-    return error.code();
-  } catch (const std::bad_alloc&) {
-    return boost::system::errc::make_error_code(boost::system::errc::not_enough_memory);
-  }
+/// Runs `body` on `serial` and calls `finish(error, T)` there. The deadline and `slot` cancel the body.
+template <class T, class Finish>
+void spawn_with_slot(const asio::any_io_executor& serial, Deadline deadline, asio::cancellation_slot slot,
+                     Awaitable<Result<T>> body, Finish finish, Error at_deadline = Error::timed_out) {
+  auto operation = std::make_shared<SpawnedOf<T, Finish>>(std::move(finish));
+  auto whole = leave_result<T>(std::move(body), operation);
+  run_operation(std::move(operation), serial, deadline, slot, std::move(whole), at_deadline);
 }
 
 }  // namespace detail
@@ -98,27 +105,30 @@ inline error_code code_of(const std::exception_ptr& thrown) {
 template <class T, class Keep>
 void spawn_operation(const asio::any_io_executor& serial, Deadline deadline, detail::Handler<T> handler,
                      Awaitable<Result<T>> body, Keep keep_alive, Error at_deadline = Error::timed_out) {
-  auto bridge = std::make_shared<detail::CancellationBridge>();
-  detail::follow_cancellation(serial, handler, bridge);
-  asio::dispatch(serial, [serial, deadline, bridge, at_deadline, handler = std::move(handler), body = std::move(body),
-                          keep_alive = std::move(keep_alive)]() mutable {
-    detail::follow_clock(serial, bridge, deadline);
-    const auto slot = bridge->signal.slot();
-    auto finish = [handler = std::move(handler), bridge = std::move(bridge), keep_alive = std::move(keep_alive),
-                   at_deadline](std::exception_ptr thrown, Result<T> result) mutable {
-      error_code error = thrown ? detail::code_of(thrown) : result ? error_code{} : result.error();
-      error = detail::outcome_of_body(*bridge, error, at_deadline);
-      bridge.reset();
-      std::move(handler)(error, error ? T{} : std::move(*result));
-    };
-    asio::co_spawn(serial, std::move(body),
-                   asio::bind_executor(serial, asio::bind_cancellation_slot(slot, std::move(finish))));
-  });
+  const auto slot = asio::get_associated_cancellation_slot(handler);
+  auto finish = [handler = std::move(handler), keep_alive = std::move(keep_alive)](error_code error, T result) mutable {
+    std::move(handler)(error, std::move(result));
+  };
+  detail::spawn_with_slot(serial, deadline, slot, std::move(body), std::move(finish), at_deadline);
 }
 
-/// Runs `body` on `serial` to its end; nothing waits for it.
-inline void spawn_detached(const asio::any_io_executor& serial, Awaitable<void> body) {
-  asio::co_spawn(serial, std::move(body), [](const std::exception_ptr&) {});
+/// The same for a body that has no result but its error.
+template <class Keep>
+void spawn_operation(const asio::any_io_executor& serial, Deadline deadline, detail::Handler<> handler,
+                     Awaitable<error_code> body, Keep keep_alive, Error at_deadline = Error::timed_out) {
+  const auto slot = asio::get_associated_cancellation_slot(handler);
+  auto finish = [handler = std::move(handler), keep_alive = std::move(keep_alive)](error_code error) mutable {
+    std::move(handler)(error);
+  };
+  auto operation = std::make_shared<detail::SpawnedWithoutResult<decltype(finish)>>(std::move(finish));
+  detail::run_operation(std::move(operation), serial, deadline, slot, std::move(body), at_deadline);
 }
+
+/// Runs `body` on `serial` and calls `end` there with its error. `slot` cancels the body.
+void spawn_background(const asio::any_io_executor& serial, Awaitable<error_code> body,
+                      std::function<void(error_code)> end, asio::cancellation_slot slot = {});
+
+/// Runs `body` on `serial`; nothing waits for it. `slot` cancels it.
+void spawn_detached(const asio::any_io_executor& serial, Awaitable<void> body, asio::cancellation_slot slot = {});
 
 }  // namespace zklock
