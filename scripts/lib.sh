@@ -17,8 +17,10 @@ need() {
   fi
   echo "Installing ${missing[*]} ..."
   as_root apt-get -qq update || echo "apt-get update has failed; going on with the package lists that are here" >&2
+  start_ticking "installing"
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends "${missing[@]}" \
     >/dev/null || die "cannot install ${missing[*]}"
+  stop_ticking
 }
 
 # need_node_packages DIRECTORY: node, npm, and the packages that the directory's package-lock.json names. None of their
@@ -39,8 +41,8 @@ need_node_packages() {
 cmake_options=()
 build_by=()
 
-# configure_and_build PRESET TARGET...: builds the targets in build/PRESET, and says so. Output is shown only if
-# something fails; on a terminal, ninja's one line of progress is shown, too.
+# configure_and_build PRESET TARGET...: builds the targets in build/PRESET, and says so, and how far it is. What the
+# compilers print is shown only if something fails.
 configure_and_build() {
   local preset=$1
   shift
@@ -51,10 +53,38 @@ configure_and_build() {
     cat "$log" >&2
     die "cmake --preset $preset has failed"
   }
-  local quiet=(--quiet)
-  [[ ! -t 1 ]] || quiet=()
+  log=build/$preset/build.log
+  start_ticking "building" "$log"
   # Not `cmake --build`: SIGTERM would end only that, and leave ninja running.
-  interruptible "${build_by[@]}" ninja -C "build/$preset" "${quiet[@]}" "$@" || die "the build has failed"
+  NINJA_STATUS='[%f/%t] ' interruptible "${build_by[@]}" ninja -C "build/$preset" "$@" >"$log" 2>&1 || {
+    stop_ticking
+    sed -n '/^FAILED: /,$p' "$log" >&2
+    die "the build has failed"
+  }
+  stop_ticking
+}
+
+# start_ticking WHAT [LOG]: prints a line each eight seconds until stop_ticking: how long it has taken, and the last
+# "[done/all]" of the log.
+ticker=
+start_ticking() {
+  (
+    what=$1 log=${2-} began=$SECONDS
+    while sleep 1 && kill -0 "$$" 2>/dev/null; do
+      (((SECONDS - began) % 8 == 0)) || continue
+      far=
+      if [[ -n $log ]]; then far=$(grep -o '^\[[0-9]*/[0-9]*\]' "$log" | tail -n 1) || true; fi
+      echo "  $what ${far:+$far }... $((SECONDS - began)) s"
+    done
+  ) &
+  ticker=$!
+}
+
+stop_ticking() {
+  [[ -n $ticker ]] || return 0
+  kill "$ticker" 2>/dev/null || true
+  wait "$ticker" 2>/dev/null || true
+  ticker=
 }
 
 # interruptible COMMAND...: runs the command, and ends it when this script is ended. Bash alone would do so only
@@ -85,6 +115,7 @@ as_root() {
 }
 
 die() {
+  stop_ticking
   echo "${0##*/}: $*" >&2
   exit 1
 }
