@@ -39,7 +39,7 @@ std::string unquoted(std::string_view text) {
 }
 
 void check_quoted(std::string_view text) {
-  std::string quotes = quoted(text);
+  std::string quotes = zklock::quoted(text);
   const bool cut = quotes.ends_with("\"...");
   if (cut) quotes.resize(quotes.size() - 3);
   check(quotes.size() >= 2 && quotes.starts_with('"') && quotes.ends_with('"'), "quotes are around it");

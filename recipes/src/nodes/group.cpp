@@ -35,7 +35,8 @@ void stop_in_background(const std::shared_ptr<GroupView>& view) {
 /// Throws Error::invalid_path.
 std::string member_path(const std::string& group, const std::string& id) {
   if (id.empty() || id.find('/') != std::string::npos)
-    throw boost::system::system_error{Error::invalid_path, quoted(id) + ": a member's id is one component of a path"};
+    throw boost::system::system_error{Error::invalid_path,
+                                      zklock::quoted(id) + ": a member's id is one component of a path"};
   validate_path(group);
   std::string path = join_path(group, id);
   validate_path(path);

@@ -100,7 +100,7 @@ detail::KeepOptions keep_options(std::chrono::milliseconds ttl, PersistentTtlNod
     throw boost::system::system_error{Error::invalid_timeout, "a time to live from 2 ms to 2^40 ms"};
   validate_path("/" + options.touch);
   if (options.touch.empty() || options.touch.find('/') != std::string::npos)
-    throw boost::system::system_error{Error::invalid_path, quoted(options.touch) + " as the name of a child"};
+    throw boost::system::system_error{Error::invalid_path, zklock::quoted(options.touch) + " as the name of a child"};
   detail::KeepOptions keep;
   keep.node = NodeOptions{CreateMode::persistent_ttl, ttl};
   keep.node.acl = std::move(options.acl);

@@ -227,7 +227,7 @@ void Client::update_server_list(const std::string& connect_string) {
   existing(ref_).runtime()->refuse_after_fork();
   ConnectString target = parse_connect_string(connect_string);
   if (!target.chroot.empty() && target.chroot != ref_->chroot())
-    refuse(Error::invalid_connect_string, "another chroot needs another Client: " + quoted(connect_string));
+    refuse(Error::invalid_connect_string, "another chroot needs another Client: " + zklock::quoted(connect_string));
   ref_->set_servers(std::move(target.servers));
 }
 

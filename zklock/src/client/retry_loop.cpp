@@ -50,7 +50,7 @@ Awaitable<error_code> RetryLoop::next(error_code error) {
   if (const auto& logger = client_.config().logger) {
     const auto session = static_cast<std::uint64_t>(client_.session(path_).id());  // 0 without a session
     logger->log(wait ? spdlog::level::debug : spdlog::level::warn,
-                "zklock: session={:#x} op={} path={} error={} ({}), {}", session, operation_, quoted(path_),
+                "zklock: session={:#x} op={} path={} error={} ({}), {}", session, operation_, zklock::quoted(path_),
                 error.value(), error.message(), wait ? "trying again" : "giving up");
   }
   if (const auto& observers = client_.ref()->observers()) {

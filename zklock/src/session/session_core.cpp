@@ -110,7 +110,7 @@ void SessionCore::on_link_state(LinkState link) {
 void SessionCore::log_failure(Operation operation, const std::string& path, error_code error) const {
   if (config_.logger && config_.logger->should_log(spdlog::level::debug))
     config_.logger->debug("zklock: session={:#x} op={} path={} error={} ({})",
-                          static_cast<std::uint64_t>(credentials().id), to_string(operation), quoted(path),
+                          static_cast<std::uint64_t>(credentials().id), to_string(operation), zklock::quoted(path),
                           error.value(), error.message());
 }
 

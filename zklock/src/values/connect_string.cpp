@@ -15,7 +15,8 @@ constexpr std::size_t max_servers = 64;
 constexpr std::string_view host_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
 
 [[noreturn]] void refuse(std::string_view element, std::string_view reason) {
-  throw boost::system::system_error(Error::invalid_connect_string, quoted(element) + ": " + std::string(reason));
+  throw boost::system::system_error(Error::invalid_connect_string,
+                                    zklock::quoted(element) + ": " + std::string(reason));
 }
 
 bool consists_of(std::string_view text, std::string_view characters) {

@@ -63,7 +63,7 @@ void validate_path(std::string_view path) {
 }
 
 std::string describe(Flaw flaw, std::string_view path) {
-  return quoted(path) + ", byte " + std::to_string(flaw.offset) + ": " + std::string{flaw.reason};
+  return zklock::quoted(path) + ", byte " + std::to_string(flaw.offset) + ": " + std::string{flaw.reason};
 }
 
 std::string join_path(std::string_view parent, std::string_view child) {

@@ -65,7 +65,7 @@ void warn_of_other_kind(const LockTarget& lock, LockKind kind, const Session& se
   logger->warn(
       "zklock: session={:#x} path={} lock={} node={}: a {} has a node here, which does not exclude this {}; use one "
       "kind a path",
-      static_cast<std::uint64_t>(session.id()), quoted(path), to_string(kind), quoted(node),
+      static_cast<std::uint64_t>(session.id()), zklock::quoted(path), to_string(kind), zklock::quoted(node),
       name_of(theirs ? theirs->kind : LockKind::latch), name_of(kind));
 }
 

@@ -52,8 +52,8 @@ double in_seconds(Clock::duration time) { return std::chrono::duration<double>{t
 template <class Out>
 void describe_holder(Out out, const LockHolder& holder) {
   fmt_lib::format_to(out, "; held by {}, session {:#x}, whose node {} is {:.0f} s old",
-                     holder.client_id.empty() ? "a client without an id" : quoted(holder.client_id),
-                     static_cast<std::uint64_t>(holder.session_id), quoted(node_name(holder.node_path)),
+                     holder.client_id.empty() ? "a client without an id" : zklock::quoted(holder.client_id),
+                     static_cast<std::uint64_t>(holder.session_id), zklock::quoted(node_name(holder.node_path)),
                      in_seconds(holder.age));
 }
 
@@ -62,11 +62,11 @@ std::string describe(const LockTarget& lock, const LockEvent& event) {
   const auto out = std::back_inserter(line);
   const std::string path = event.path.empty() ? lock.client().server_path(lock.path()) : std::string{event.path};
   fmt_lib::format_to(out, "zklock: session={:#x} path={} lock={} event={}",
-                     static_cast<std::uint64_t>(event.session_id), quoted(path), to_string(event.kind),
+                     static_cast<std::uint64_t>(event.session_id), zklock::quoted(path), to_string(event.kind),
                      to_string(event.phase));
   if (event.attempt != 0) fmt_lib::format_to(out, " attempt={}", event.attempt);
-  if (!event.node_path.empty()) fmt_lib::format_to(out, " node={}", quoted(node_name(event.node_path)));
-  if (!event.behind.empty()) fmt_lib::format_to(out, " behind={}", quoted(node_name(event.behind)));
+  if (!event.node_path.empty()) fmt_lib::format_to(out, " node={}", zklock::quoted(node_name(event.node_path)));
+  if (!event.behind.empty()) fmt_lib::format_to(out, " behind={}", zklock::quoted(node_name(event.behind)));
   if (event.fencing_token != 0) fmt_lib::format_to(out, " token={}", event.fencing_token);
   if (event.count != 0) fmt_lib::format_to(out, " count={}", event.count);
   if (event.waited) fmt_lib::format_to(out, " waited={:.1f}ms", in_milliseconds(*event.waited));

@@ -27,7 +27,7 @@ constexpr std::uint32_t max_weight = 1'000;  // the cost of a choice grows with 
 std::string RegistryCore::path_of(std::string_view name) const {
   if (name.empty() || name.find('/') != std::string_view::npos)
     throw boost::system::system_error{make_error_code(LockError::invalid_lock_path),
-                                      quoted(name) + ": a resource's name is one component of a path"};
+                                      zklock::quoted(name) + ": a resource's name is one component of a path"};
   std::string path = join_path(base_, name);
   validate_lock_path(path);
   return path;
@@ -69,7 +69,7 @@ RegistryEnsembles::RegistryEnsembles(const std::vector<RegistryEnsemble>& ensemb
     if (each.weight < 1 || each.weight > max_weight)
       refuse("with a weight of " + std::to_string(each.weight) + "; it may be 1 to " + std::to_string(max_weight));
     if (std::ranges::find(parts_, each.name, &Part::name) != parts_.end())
-      refuse("with two ensembles named " + quoted(each.name));
+      refuse("with two ensembles named " + zklock::quoted(each.name));
     parts_.push_back({each.name, each.weight, std::make_shared<RegistryCore>(each.client, base, settings)});
   }
 }
