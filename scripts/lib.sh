@@ -2,14 +2,31 @@
 # For the scripts beside it: what is missing is installed, what is needed is built. To be sourced from the repository's
 # root by bash with `set -euo pipefail`.
 
-# need PACKAGE...: installs those Debian packages that are missing, and prints which.
+# named_here PACKAGE...: the same packages by the names that they have in this release of Debian, a line each. Debian 12's
+# libboost-dev is too old for zklock; clang's run-time library has clang's version in its name.
+named_here() {
+  local release package
+  # shellcheck source=/dev/null
+  release=$(. /etc/os-release && echo "${VERSION_ID-}")
+  for package in "$@"; do
+    case $release:$package in
+      12:libboost-dev) echo libboost1.81-dev ;;
+      12:libclang-rt-dev) echo libclang-rt-14-dev ;;
+      *:libclang-rt-dev) echo libclang-rt-19-dev ;;
+      *) echo "$package" ;;
+    esac
+  done
+}
+
+# need PACKAGE...: installs those Debian packages that are missing, and prints which. named_here() has their names.
 need() {
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     echo "This is no Debian: what its packages $* hold is taken to be here."
     return 0
   fi
-  local package missing=()
-  for package in "$@"; do is_installed "$package" || missing+=("$package"); done
+  local package packages missing=()
+  mapfile -t packages < <(named_here "$@")
+  for package in "${packages[@]}"; do is_installed "$package" || missing+=("$package"); done
   ((${#missing[@]} > 0)) || return 0
   if [[ " ${missing[*]} " == *' libzookeeper-st-dev '* ]] && is_installed libzookeeper-mt-dev; then
     die "libzookeeper-mt-dev is installed, and zklock needs libzookeeper-st-dev, which conflicts with it:" \
