@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
@@ -29,6 +30,7 @@ import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.locks.Revoker;
+import org.apache.curator.framework.recipes.locks.StandardLockInternalsDriver;
 import org.apache.curator.framework.recipes.shared.SharedCount;
 import org.apache.curator.framework.recipes.shared.SharedValue;
 import org.apache.curator.framework.recipes.shared.VersionedValue;
@@ -137,6 +139,7 @@ public class LockPeer {
     switch (words[0]) {
       case "acquire": return said(lock(words[1], words[2]).acquire(Long.parseLong(words[3]), TimeUnit.MILLISECONDS));
       case "release": lock(words[1], words[2]).release(); return "yes";
+      case "keeps_downgraders": return said(keepsDowngraders());
       case "permits": return permits(words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3]), Long.parseLong(words[4]));
       case "return": for (Lease lease : leases.remove(words[1])) lease.close(); return "yes";
       case "participants": return "" + ((InterProcessMutex) lock("mutex", words[1])).getParticipantNodes().size();
@@ -171,6 +174,12 @@ public class LockPeer {
     StringBuilder text = new StringBuilder(leader.getId());
     for (Participant each : participants) text.append(" ").append(each.getId());
     return text.toString();
+  }
+
+  /// From 5.5 on a writer that goes on as a reader has its own number again (CURATOR-621).
+  private static boolean keepsDowngraders() {
+    return Arrays.stream(StandardLockInternalsDriver.class.getDeclaredMethods())
+        .anyMatch(method -> method.getName().equals("getSortingSequence"));
   }
 
   private static String said(boolean it) { return it ? "yes" : "no"; }

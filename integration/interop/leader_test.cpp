@@ -117,7 +117,7 @@ TEST_CASE_METHOD(BesideCurator, "a leader that steps back for Curator's candidat
   CHECK(std::get<1>(again.get()).is_held());
 }
 
-TEST_CASE_METHOD(BesideCurator, "a write to a latch's node makes Curator 5.4's candidate behind it deaf") {
+TEST_CASE_METHOD(BesideCurator, "a write to a latch's node makes Curator's candidate behind it deaf") {
   const LeaderLatch latch{client, path, "zklock"};
   Leadership leader = lead(latch);
   REQUIRE(curator("latch " + path + " curator") == "yes");

@@ -93,18 +93,24 @@ TEST_CASE_METHOD(Fixture, "Curator's readers and writers and zklock's keep each 
   CHECK(curator("release write " + path) == "yes");
 }
 
-TEST_CASE_METHOD(Fixture, "a writer of Curator 5.4 that goes on as a reader does not keep zklock's writer out") {
+TEST_CASE_METHOD(Fixture,
+                 "a writer of Curator that goes on as a reader keeps zklock's writer out from Curator 5.5 on") {
+  const bool keeps_out = curator("keeps_downgraders") == "yes";
   const InterProcessReadWriteLock lock{client, path};
   REQUIRE(curator("acquire write " + path + " 5000") == "yes");
   Pending<Lease> second;
   lock.write_lock().async_acquire(second.handler());
   REQUIRE(eventually([&] { return queue_length() == 2; }));
-  CHECK(curator("acquire read " + path + " 5000") == "yes");  // behind zklock's writer, though it is held
+  CHECK(curator("acquire read " + path + " 5000") == "yes");  // before 5.5: behind zklock's writer, though it is held
   CHECK_FALSE(second.ready(100ms));
   CHECK(curator("release write " + path) == "yes");
+  if (keeps_out) {
+    CHECK_FALSE(second.ready(200ms));
+    CHECK(curator("release read " + path) == "yes");
+  }
   const Lease lease = std::get<1>(second.get());
   CHECK(lease.is_held());
-  CHECK(queue_length() == 2);  // the reader is still there
+  CHECK(queue_length() == (keeps_out ? 1 : 2));  // before 5.5 the reader is still there
 }
 
 TEST_CASE_METHOD(Fixture, "Curator's permits and zklock's are of one semaphore") {
