@@ -9,4 +9,9 @@
 #include <catch2/catch_all.hpp>
 #else
 #include <catch2/catch.hpp>
+
+namespace Catch::Matchers {
+/// By its name in version 3.
+inline auto ContainsSubstring(const std::string& text) { return Contains(text); }
+}  // namespace Catch::Matchers
 #endif

@@ -153,9 +153,9 @@ TEST_CASE("a bad connect string is refused, with the element and the reason") {
   for (const Row& row : rows) {
     CAPTURE(row.name);
     const auto refusal = refusal_of(row.text);
-    CHECK_THAT(refusal, Catch::StartsWith(row.element));
-    CHECK_THAT(refusal, Catch::Contains(row.reason));
-    CHECK_THAT(refusal, Catch::Contains("invalid connect string"));
+    CHECK_THAT(refusal, Catch::Matchers::StartsWith(row.element));
+    CHECK_THAT(refusal, Catch::Matchers::ContainsSubstring(row.reason));
+    CHECK_THAT(refusal, Catch::Matchers::ContainsSubstring("invalid connect string"));
   }
 }
 

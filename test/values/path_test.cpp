@@ -129,7 +129,7 @@ TEST_CASE("an invalid path has a flaw, with its position and its reason") {
     const Flaw flaw = validate_path(row.path, std::nothrow);
     CHECK(flaw);
     CHECK(flaw.offset == row.offset);
-    CHECK_THAT(std::string(flaw.reason), Catch::Contains(row.reason));
+    CHECK_THAT(std::string(flaw.reason), Catch::Matchers::ContainsSubstring(row.reason));
     CHECK(thrown_by([&] { zklock::validate_path(row.path); }).code() == Error::invalid_path);
   }
 }

@@ -340,7 +340,7 @@ TEST_CASE("a policy is valid when it can wait and can end, and the field that is
       FAIL_CHECK("not refused");
     } catch (const boost::system::system_error& error) {
       CHECK(error.code() == Error::invalid_retry_policy);
-      CHECK_THAT(error.what(), Catch::StartsWith(row.reason));
+      CHECK_THAT(error.what(), Catch::Matchers::StartsWith(row.reason));
     }
   }
 }

@@ -37,7 +37,7 @@ TEST_CASE("a lock path is a path that can be a lock's directory") {
       FAIL_CHECK("accepted");
     } catch (const boost::system::system_error& error) {
       CHECK(error.code() == LockError::invalid_lock_path);
-      CHECK_THAT(error.what(), Catch::Contains(row.reason));
+      CHECK_THAT(error.what(), Catch::Matchers::ContainsSubstring(row.reason));
     }
   }
 }
