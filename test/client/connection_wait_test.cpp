@@ -135,18 +135,32 @@ TEST_CASE_METHOD(Fixture, "a cancelled operation ends as cancelled also while th
   CHECK(read->error == asio::error::operation_aborted);
 }
 
+TEST_CASE_METHOD(Fixture, "an operation ends at its time-out, whatever the servers do") {
+  Client& client = simulation.client(
+      "a", {.session_timeout = 30s, .connection_timeout = 1h, .operation_timeout = 500ms, .retry = RetryForever{1ms}});
+  run(1s);
+  SECTION("they do not answer") { ensemble.hold_all_replies(); }
+  SECTION("they cannot be reached") { cut_off(); }
+  SECTION("they lose each request") {
+    ensemble.on_call([](const FakeCall& call) { return call.applied ? FakeFault::none : FakeFault::cut; });
+  }
+  const auto start_of_wait = Clock::now();
+  const auto reading = read(client);
+  run(2s);
+  CHECK(reading->error);
+  CHECK(reading->at - start_of_wait == 500ms);
+}
+
 TEST_CASE_METHOD(Fixture, "one try for a lock takes no longer than connection_timeout, whatever fails") {
+  enum class Fault { no_reply, lost_link, no_server };
+  const auto fault = GENERATE(Fault::no_reply, Fault::lost_link, Fault::no_server);
+  CAPTURE(static_cast<int>(fault));
+  if (fault == Fault::no_server) ensemble.refuse_connections();
   Client& client = simulation.client("a", {.session_timeout = 30s, .connection_timeout = 2s});
   run(1s);
-  const bool known = GENERATE(true, false);
-  CAPTURE(known);
-  Error expected = Error::connection_loss;
-  if (known) {
-    cut_off();
-    expected = Error::not_connected;
-  } else {
-    ensemble.hold_all_replies();
-  }
+  if (fault == Fault::no_reply) ensemble.hold_all_replies();
+  if (fault == Fault::lost_link) cut_off();
+  const Error expected = fault == Fault::no_reply ? Error::connection_loss : Error::not_connected;
   const InterProcessMutex mutex{client, "/lock"};
   const InterProcessSemaphore semaphore{client, "/semaphore", 1};
   const InterProcessMultiLock several{client, {"/lock", "/other"}};

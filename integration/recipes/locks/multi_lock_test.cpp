@@ -188,21 +188,6 @@ TEST_CASE_METHOD(Fixture, "a multi-lock that is not acquired in time leaves only
   CHECK(queue_length(right) == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "a multi-lock has one deadline for all of its locks") {
-  const Lease keeps_right = test::acquire(InterProcessMutex{other, right});
-  Lease keeps_left = test::acquire(InterProcessMutex{other, left});
-  const auto start = std::chrono::steady_clock::now();
-  Pending<MultiLease> pending;
-  both.async_acquire(2s, pending.handler());
-  CHECK_FALSE(pending.ready(1'500ms));
-  keeps_left = Lease{};
-  CHECK(std::get<0>(pending.get()) == Error::timed_out);
-  const auto took = std::chrono::steady_clock::now() - start;
-  CHECK(took >= 2s);
-  CHECK(took < 3s);  // with a deadline for each lock it would take 3.5 s
-  CHECK(leaves_no_trace(server, session, left));
-}
-
 TEST_CASE_METHOD(Fixture, "cancelling a multi-lock at any moment completes once, and leaves no trace") {
   const Lease holder = test::acquire(InterProcessMutex{other, right});
   for (int round = 0; round < 120; ++round) {

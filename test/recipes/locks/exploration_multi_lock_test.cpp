@@ -156,6 +156,31 @@ TEST_CASE("a multi-lock of readers and writers leaves no trace whatever fails") 
       300);
 }
 
+TEST_CASE("a multi-lock has one deadline for all of its locks") {
+  Simulation simulation{1, {.latency = 10ms}};
+  simulation.actor([&simulation]() -> asio::awaitable<void> {
+    std::vector<Lease> held;  // by another client
+    for (const std::string& path : both) {
+      const InterProcessMutex mutex{simulation.client("holder", patient()), path};
+      auto acquired = mutex.async_acquire(asio::as_tuple(asio::deferred));
+      auto [error, lease] = co_await std::move(acquired);
+      CHECK_FALSE(error);
+      held.push_back(std::move(lease));
+    }
+    simulation.after(1500ms, [&held] { held.front() = Lease{}; });  // of 2 s; another 2 s for the other lock were 3.5 s
+    const auto start = Clock::now();
+    const InterProcessMultiLock lock{simulation.client("a", patient()), both};
+    auto acquired = lock.async_acquire(2s, asio::as_tuple(asio::deferred));
+    const auto [error, lease] = co_await std::move(acquired);
+    CHECK(error == Error::timed_out);
+    CHECK(Clock::now() - start == 2s);
+    co_await test::pause(1s);
+    for (const FakeNode& node : simulation.ensemble().nodes()) CHECK_FALSE(node.path.starts_with(both[0] + "/"));
+  });
+  simulation.run();
+  CHECK(simulation.failures().empty());
+}
+
 TEST_CASE("a multi-lock that fails completes after the release of what it had acquired") {
   Simulation simulation{1, {.latency = 10ms}};
   simulation.actor([&simulation]() -> asio::awaitable<void> {
