@@ -70,7 +70,7 @@ class Gate {
 };
 
 bool comes(const std::function<bool()>& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  const auto deadline = std::chrono::steady_clock::now() + 60s;
   while (!condition() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
   return condition();
 }
