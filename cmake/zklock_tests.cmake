@@ -44,9 +44,12 @@ endfunction()
 
 # zklock_discover_tests(TARGET LABEL label [TIMEOUT seconds] [SPEC test-spec] [PROPERTIES name value...])
 #
-# Each case is a test and a process of its own. But of the labels integration and faults, and with a sanitizer, each
-# source file is one test, which may take ten minutes, and its cases share the servers: otherwise a run would spend its
-# time on starting a JVM for each case. Unless told otherwise, the files with the most cases come first.
+# Each case is a test and a process of its own. But of the labels integration, faults and timing, and with a sanitizer,
+# each source file is one test, which may take ten minutes, and its cases share the servers: otherwise a run would spend
+# its time on starting a JVM for each case. Unless told otherwise, the files with the most cases come first.
+#
+# Of such a program a case belongs to the label whose tag it has: [faults] or [timing], or else to the other labels. Those
+# of timing have a limit of real time, so they run alone.
 #
 # A title must not have a semicolon: CMake would take it for two tests, neither of which exists, and both would pass.
 #
@@ -58,7 +61,7 @@ function(zklock_discover_tests target)
   endif()
   add_dependencies(zklock_${arg_LABEL}_tests ${target})
   zklock_join_tests(${target})
-  if(NOT ZKLOCK_SANITIZE AND NOT arg_LABEL MATCHES "^(integration|faults)$")
+  if(NOT ZKLOCK_SANITIZE AND NOT arg_LABEL MATCHES "^(integration|faults|timing)$")
     catch_discover_tests(${target} TEST_SPEC ${arg_SPEC} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ${arg_PROPERTIES})
     return()
   endif()
@@ -72,13 +75,13 @@ function(zklock_discover_tests target)
     get_filename_component(file ${source} NAME_WE)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})  # for the first case of a label
     file(READ ${source} text)
-    string(REPLACE "[faults]" "<faults>" text "${text}")
+    string(REGEX REPLACE "\\[(faults|timing)\\]" "<\\1>" text "${text}")
     string(REGEX REPLACE "[][;]" " " text "${text}")  # which mean something in a list
     string(REGEX MATCHALL "(TEST_CASE|CONTRACT\\()[^{]*" cases "${text}")
-    if(arg_SPEC STREQUAL "[faults]")
-      list(FILTER cases INCLUDE REGEX "<faults>")
-    elseif(arg_SPEC STREQUAL "~[faults]")
-      list(FILTER cases EXCLUDE REGEX "<faults>")
+    if(arg_SPEC MATCHES "^\\[([a-z]+)\\]$")
+      list(FILTER cases INCLUDE REGEX "<${CMAKE_MATCH_1}>")
+    elseif(arg_SPEC)
+      list(FILTER cases EXCLUDE REGEX "<(faults|timing)>")
     endif()
     if(cases)
       add_test(NAME "${arg_LABEL}: ${file}"
