@@ -292,7 +292,7 @@ TEST_CASE("an object that is empty or was moved from reports invalid_state") {
 
 TEST_CASE("a server's malformed reply is an error, and the session goes on") {
   LyingServer server;
-  const Client client{{.connect_string = server.address(), .session_timeout = 6s}};
+  const Client client{{.connect_string = server.address(), .session_timeout = session_timeout}};
   const Session session = connected_session(client);
   const auto children = [&](const Bytes& body) {
     server.answer(Opcode::get_children2, 0, body);
@@ -343,7 +343,7 @@ TEST_CASE("a server's malformed reply is an error, and the session goes on") {
     const auto acquired = [&](const std::string& name, std::int64_t owner) {
       server.answer(Opcode::get_children2, 0, Bytes{}.number(1).text("_c_x-lock-0000000007").stat());
       server.answer(Opcode::create2, 0, Bytes{}.text(name).stat(owner));
-      return std::get<0>(outcome_of_operation<Lease>([&](auto token) { mutex.async_acquire(5s, std::move(token)); }));
+      return std::get<0>(outcome_of_operation<Lease>([&](auto token) { mutex.async_acquire(std::move(token)); }));
     };
     CHECK(acquired("/a/x", LyingServer::session_id) == Error::protocol_error);
     CHECK(acquired("/b/_c_x-lock-0000000007", LyingServer::session_id) == Error::protocol_error);

@@ -22,7 +22,7 @@ using namespace zklock::test;
 
 namespace {
 
-constexpr std::chrono::milliseconds short_timeout = slack > 1s ? 10s : 8s;
+constexpr std::chrono::milliseconds short_timeout = 10s;
 constexpr std::chrono::milliseconds work_time = short_timeout * 3 / 2;
 
 /// The smallest possible executor: it has no properties, and runs every function at once.

@@ -56,9 +56,8 @@ TEST_CASE("a stuck log sink blocks its own client and no other", "[faults]") {
   REQUIRE(eventually([&] { return sink->is_stuck(); }));
   Pending<> synced;
   session.async_sync("/", synced.handler());
-  CHECK(synced.ready(10s + slack));
-  sink->release();
   CHECK_FALSE(std::get<0>(synced.get()));
+  sink->release();
 }
 
 TEST_CASE("while no server can be reached the C client logs few lines, without times of their own", "[faults]") {
@@ -81,7 +80,8 @@ TEST_CASE("while no server can be reached the C client logs few lines, without t
 TEST_CASE("a holder that loses a lock which it has by a std::lock_guard finds a warning in the log", "[faults]") {
   const Log log{LogLevel::info};
   testing::TestServer& server = shared_server();
-  const Client client{{.connect_string = server.connect_string(), .session_timeout = 6s, .logger = log.logger()}};
+  const Client client{
+      {.connect_string = server.connect_string(), .session_timeout = session_timeout, .logger = log.logger()}};
   const Session session = connected_session(client);
   const std::string path = fresh_path();
   InterProcessMutex mutex{client, path};

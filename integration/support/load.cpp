@@ -1,6 +1,5 @@
 #include "load.hpp"
 
-#include <algorithm>
 #include <exception>
 #include <mutex>
 #include <stdexcept>
@@ -42,17 +41,14 @@ struct Load::Worker {
   Session session;
   InterProcessMutex mutex{client, lock_path};
   std::atomic<int> turns{0};
-  std::atomic<std::chrono::steady_clock::duration> longest{};
   std::string failure{};  // set by the end of the thread
   std::thread thread{};
 
   void run() {
     try {
       while (!load.stopping_) {
-        const auto start = std::chrono::steady_clock::now();
         take_turn();
         ++turns;
-        longest = std::max(longest.load(), std::chrono::steady_clock::now() - start);
       }
       if (!(client.session() == session)) throw std::runtime_error{"has lost its session"};
     } catch (const std::exception& error) {
@@ -134,12 +130,6 @@ int Load::written() const {
 
 bool Load::leaves_no_trace() const {
   return eventually([&] { return children_of(workers_.front()->client.session(), lock_path).empty(); });
-}
-
-std::chrono::milliseconds Load::longest() const {
-  std::chrono::steady_clock::duration most{};
-  for (const auto& worker : workers_) most = std::max(most, worker->longest.load());
-  return std::chrono::duration_cast<std::chrono::milliseconds>(most);
 }
 
 }  // namespace zklock::test

@@ -34,8 +34,6 @@ class Load {
   /// The number in the node, after stop().
   [[nodiscard]] int written() const;
   [[nodiscard]] bool leaves_no_trace() const;
-  /// The longest time that a turn took.
-  [[nodiscard]] std::chrono::milliseconds longest() const;
 
  private:
   struct Worker;

@@ -76,7 +76,7 @@ asio::awaitable<void> LyingServer::accept() {
 asio::awaitable<void> LyingServer::serve(tcp::socket socket) {
   static_cast<void>(co_await read_body(socket));
   Bytes welcome;  // protocol version, time-out, session, password, read-only
-  welcome.number(0).number(6'000).long_number(session_id).text(std::string(16, 'p'));
+  welcome.number(0).number(30'000).long_number(session_id).text(std::string(16, 'p'));
   const std::string welcome_body = welcome.str() + std::string(1, '\0');
   co_await write_frame(socket, welcome_body);
   for (std::int64_t zxid = 2;; ++zxid) {
