@@ -68,20 +68,20 @@ TEST_CASE("a lease on a follower that is cut off from its leader ends before ano
   REQUIRE(eventually([&, first = lease.valid_until()] { return lease.valid_until() > first + timeout; }));
   const auto cut = Clock::now();
   network->cut_off(follower);
-  REQUIRE(next.ready(timeout + 2 * tick + 1s));  // the leader checks once a tick; the rest is for a busy machine
+  const Lease theirs_now = std::get<1>(next.get());
   const auto granted = Clock::now();
+  const LeaseState seen_then = lease.state();
   const ConnectionState believed = client.state();
-  CHECK(std::get<1>(next.get()).is_held());
+  CHECK(seen_then == LeaseState::lost);
+  CHECK(theirs_now.is_held());
   const auto [unanswered, seen] = outcome_of_operation<std::optional<Stat>>(
       [&](auto token) { watching.async_exists(lease.node_path(), std::move(token)); });
   CHECK_FALSE(unanswered);  // the follower replies with old state
   CHECK(seen);
-  CHECK(lost.ready());
-  CHECK(heard.load() <= granted);
-  CHECK(lease.state() == LeaseState::lost);
-  REQUIRE(eventually([&] { return client.state() != ConnectionState::connected; }, sync_limit * tick + 2s));
+  CHECK_FALSE(std::get<0>(lost.get()));
+  CHECK(lease.valid_until() <= granted);
+  REQUIRE(eventually([&] { return client.state() != ConnectionState::connected; }));
   const auto noticed = Clock::now();
-  CHECK(noticed - cut <= sync_limit * tick + 2 * tick + 500ms);  // the follower reads with this limit
   CHECK(lost.completions() == 1);
 
   const auto ms = [](auto time) { return std::chrono::duration_cast<std::chrono::milliseconds>(time).count(); };

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <future>
 #include <memory>
@@ -20,7 +21,9 @@ namespace zklock::test {
 /// Grants each connection a session of its own, 1, 2, ..., and answers nothing else. Runs a thread of its own.
 class ForgetfulServer {
  public:
-  ForgetfulServer() : acceptor_{context_, tcp::endpoint{boost::asio::ip::address_v4::loopback(), 0}} {
+  explicit ForgetfulServer(std::chrono::milliseconds timeout = std::chrono::seconds{6})
+      : timeout_{static_cast<std::uint16_t>(timeout.count())},
+        acceptor_{context_, tcp::endpoint{boost::asio::ip::address_v4::loopback(), 0}} {
     accept();
     thread_ = std::thread{[this] { context_.run(); }};
   }
@@ -65,8 +68,8 @@ class ForgetfulServer {
                             [this, link](boost::system::error_code error, std::size_t) {
                               if (error) return;
                               link->reply[3] = 37;
-                              link->reply[10] = 6'000 >> 8;  // the timeout, in ms
-                              link->reply[11] = 6'000 & 0xff;
+                              link->reply[10] = static_cast<unsigned char>(timeout_ >> 8);  // in ms
+                              link->reply[11] = static_cast<unsigned char>(timeout_ & 0xff);
                               const int session = ++connections_;
                               link->reply[18] = static_cast<unsigned char>(session >> 8);
                               link->reply[19] = static_cast<unsigned char>(session & 0xff);
@@ -76,6 +79,7 @@ class ForgetfulServer {
                             });
   }
 
+  std::uint16_t timeout_;
   boost::asio::io_context context_;
   tcp::acceptor acceptor_;
   std::vector<std::shared_ptr<Link>> links_;
