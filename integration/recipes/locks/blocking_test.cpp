@@ -13,6 +13,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_future.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <future>
 #include <memory>
@@ -161,9 +162,10 @@ class Calls {
   [[nodiscard]] Answers start(const std::function<void()>& afterwards) {
     start_.set_value();
     Answers all;
-    const auto deadline = std::chrono::steady_clock::now() + 5s + slack;
-    for (const auto& [name, answer] : answers_)
-      if (answer.wait_until(deadline) != std::future_status::ready) all.hanging.push_back(name);
+    const auto has_returned = [](const Answer& call) { return call.second.wait_for(0s) == std::future_status::ready; };
+    static_cast<void>(eventually([&] { return std::ranges::all_of(answers_, has_returned); }));
+    for (const Answer& call : answers_)
+      if (!has_returned(call)) all.hanging.push_back(call.first);
     afterwards();
     for (auto& [name, answer] : answers_)
       if (is_given(answer)) all.given.push_back(name);
@@ -171,6 +173,8 @@ class Calls {
   }
 
  private:
+  using Answer = std::pair<std::string, std::future<bool>>;
+
   template <class Body>
   void add(const std::string& name, Body body) {
     answers_.emplace_back(name, std::async(std::launch::async, std::move(body)));
@@ -188,7 +192,7 @@ class Calls {
 
   std::promise<void> start_;
   std::shared_future<void> started_ = start_.get_future().share();
-  std::vector<std::pair<std::string, std::future<bool>>> answers_;
+  std::vector<Answer> answers_;
 };
 
 }  // namespace
@@ -196,8 +200,9 @@ class Calls {
 TEST_CASE("a blocking call ends at its deadline also if the client's executor does not run, and leaves no trace") {
   testing::TestServer server;
   asio::io_context context;
-  Client client{context.get_executor(),
-                {.connect_string = server.connect_string(), .session_timeout = 10s + slack, .connection_timeout = 2s}};
+  Client client{
+      context.get_executor(),
+      {.connect_string = server.connect_string(), .session_timeout = session_timeout, .connection_timeout = 2s}};
   const bool connected = GENERATE(false, true);
   Calls calls;
   if (connected) {
@@ -215,7 +220,7 @@ TEST_CASE("a blocking call ends at its deadline also if the client's executor do
   CHECK(answers.hanging == std::vector<std::string>{});
   CHECK(answers.given == std::vector<std::string>{});
   // By now the client has run all that was posted, and sent all its requests.
-  CHECK(eventually([&] { return client.state() == ConnectionState::connected; }));
+  CHECK(client.wait_connected(30s));
   CHECK(eventually([&] { return server.monitor("zk_ephemerals_count") == 0; }));
   CHECK_FALSE(sync(client.session()));
   CHECK(server.monitor("zk_ephemerals_count") == 0);
@@ -236,13 +241,13 @@ struct Busy {
   Busy& operator=(const Busy&) = delete;
   ~Busy() { work.reset(); }
 
-  /// Keeps it busy from now on until the promise is fulfilled, for ten seconds at most.
+  /// Keeps it busy from now on until the promise is fulfilled, for a minute at most.
   std::promise<void> keep() {
     std::promise<void> begun;
     std::promise<void> enough;
     asio::post(context, [&begun, free = enough.get_future()]() mutable {
       begun.set_value();
-      free.wait_for(10s);
+      free.wait_for(1min);
     });
     begun.get_future().wait();
     return enough;
@@ -254,8 +259,9 @@ struct Busy {
 TEST_CASE("a blocking call ends at its deadline also if the client's executor is busy") {
   testing::TestServer server;
   Busy executor;
-  Client client{executor.context.get_executor(),
-                {.connect_string = server.connect_string(), .session_timeout = 10s + slack, .connection_timeout = 2s}};
+  Client client{
+      executor.context.get_executor(),
+      {.connect_string = server.connect_string(), .session_timeout = session_timeout, .connection_timeout = 2s}};
   CHECK(client.wait_connected(30s));
   Calls calls;
   calls.prepare_releases(client, "/locks");
@@ -273,7 +279,7 @@ TEST_CASE("a thread whose blocking call ended before its attempt did gets a free
   testing::TestServer server;
   Busy executor;
   Client client{executor.context.get_executor(),
-                {.connect_string = server.connect_string(), .session_timeout = 10s + slack}};
+                {.connect_string = server.connect_string(), .session_timeout = session_timeout}};
   CHECK(client.wait_connected(30s));
   for (int i = 0; i < 5; ++i) {
     InterProcessMutex mutex{client, "/locks/" + std::to_string(i)};

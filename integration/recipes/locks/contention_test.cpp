@@ -89,7 +89,7 @@ struct Crowd {
 
 bool work(const testing::TestServer& server, const std::string& path, const std::filesystem::path& log,
           const Crowd& crowd) {
-  const Client client = make_client(server, 20s);
+  const Client client = make_client(server);
   std::atomic<int> done{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < crowd.threads; ++i)

@@ -48,13 +48,13 @@ TEST_CASE_METHOD(Fixture, "one client has a mutex or a read/write lock on a path
     CHECK(try_acquire(both.read_lock()) == LockError::mixed_lock_kinds);
     CHECK(try_acquire(both.write_lock()) == LockError::mixed_lock_kinds);
     CHECK(try_acquire(InterProcessReadWriteLock{part, path_in_part}.read_lock()) == LockError::mixed_lock_kinds);
-    CHECK(thrown_by([&] { static_cast<void>(both.write_lock().acquire(1s)); }) == LockError::mixed_lock_kinds);
+    CHECK(thrown_by([&] { static_cast<void>(both.write_lock().acquire(30s)); }) == LockError::mixed_lock_kinds);
     CHECK(try_acquire(mutex) == Error::timed_out);
     CHECK(both.participants().empty());  // a listing is no use of a lock
   }
   // Once the mutex is released, objects that were refused work as new ones do.
   CHECK(try_acquire(both.write_lock()) == error_code{});
-  CHECK(thrown_by([&] { CHECK(both.write_lock().acquire(1s)); }) == error_code{});
+  CHECK(thrown_by([&] { CHECK(both.write_lock().acquire(30s)); }) == error_code{});
   CHECK(try_acquire(InterProcessMutex{client, path}) == LockError::mixed_lock_kinds);
 }
 

@@ -11,8 +11,8 @@ using namespace zklock::test;
 
 TEST_CASE("a waiting multi-lock keeps its queue positions while the server is killed and restarted", "[faults]") {
   testing::TestServer server;
-  const Client client = make_client(server, 10s);
-  const Client other = make_client(server, 10s);
+  const Client client = make_client(server);
+  const Client other = make_client(server);
   Lease holder = acquire(InterProcessMutex{other, "/locks/right"});
   const InterProcessMultiLock both{client, {"/locks/right", "/locks/left"}};
   Pending<MultiLease> waiter;

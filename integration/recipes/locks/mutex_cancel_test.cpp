@@ -28,7 +28,7 @@ TEST_CASE_METHOD(Fixture, "a wait that times out, and a try that fails, leave no
     CHECK(error == Error::timed_out);
     CHECK_FALSE(lease);
     CHECK(std::chrono::steady_clock::now() - start >= wait);
-    CHECK(std::chrono::steady_clock::now() - start < wait + 1s + slack);
+    CHECK(holder.is_held());
   }
   CHECK(eventually([&] { return children_of(session, path).size() == 1 && node_watches(server) == 0; }));
 }
@@ -111,7 +111,7 @@ TEST_CASE_METHOD(Fixture, "a wait for the loss of a lease ends with its release"
     CHECK_FALSE(std::get<0>(outcome_of_operation<>([&](auto token) { lease.async_release(std::move(token)); })));
   }
   SECTION("in the background") { lease = Lease{}; }
-  CHECK(std::get<0>(lost.get(5s)) == asio::error::operation_aborted);
+  CHECK(std::get<0>(lost.get()) == asio::error::operation_aborted);
 }
 
 TEST_CASE_METHOD(Fixture, "waiting for the loss of a lease can be cancelled") {
@@ -120,7 +120,7 @@ TEST_CASE_METHOD(Fixture, "waiting for the loss of a lease can be cancelled") {
   Pending<> lost;
   lease.async_wait_lost(asio::bind_cancellation_slot(cancel.slot(), lost.handler()));
   cancel.emit(asio::cancellation_type::total);
-  CHECK(std::get<0>(lost.get(5s)) == asio::error::operation_aborted);
+  CHECK(std::get<0>(lost.get()) == asio::error::operation_aborted);
   CHECK(lease.is_held());
 }
 
@@ -137,7 +137,7 @@ TEST_CASE_METHOD(Fixture, "slow handlers all run, also when the client ends befo
       });
     REQUIRE(eventually([&] { return children_of(session, path).size() == 6; }));
   }
-  for (auto& one : pending) CHECK(std::get<0>(one.get(5s)) == Error::closing);
+  for (auto& one : pending) CHECK(std::get<0>(one.get()) == Error::closing);
 }
 
 TEST_CASE_METHOD(Fixture, "a cancel from the client's own thread does not overtake the start of its operation") {
@@ -154,6 +154,6 @@ TEST_CASE_METHOD(Fixture, "a cancel from the client's own thread does not overta
   mutex.async_acquire(asio::bind_cancellation_slot(cancel.slot(), pending.handler()));
   started.set_value();
   CHECK_FALSE(std::get<0>(busy.get()));
-  CHECK(std::get<0>(pending.get(5s)) == asio::error::operation_aborted);
+  CHECK(std::get<0>(pending.get()) == asio::error::operation_aborted);
   CHECK(eventually([&] { return children_of(session, path).size() == 1; }));
 }

@@ -12,8 +12,6 @@ using namespace zklock::test;
 
 namespace {
 
-constexpr std::chrono::milliseconds brief = slack > 1s ? 6s : 2s;
-
 struct Fixture : LockFixture {
   InterProcessMutex mutex{client, path};
 
@@ -48,7 +46,7 @@ struct Recorder {
 }  // namespace
 
 TEST_CASE_METHOD(Fixture, "a waiter whose session is ended enqueues again", "[faults]") {
-  const Client other = make_client(server, brief);
+  const Client other = make_client(server);
   const InterProcessMutex theirs{other, path};
   Lease holder = acquire(theirs);
   Pending<Lease> waiter;
@@ -65,7 +63,7 @@ TEST_CASE_METHOD(Fixture, "a waiter whose session is ended enqueues again", "[fa
 
 TEST_CASE_METHOD(Fixture, "a waiter whose session is ended gets an error, if its policy asks for that", "[faults]") {
   const Client other{{.connect_string = server.connect_string(),
-                      .session_timeout = brief,
+                      .session_timeout = session_timeout,
                       .retry = SessionFailedRetryPolicy{RetryForever{10ms}}}};
   const Lease holder = acquire(mutex);
   Pending<Lease> waiter;
@@ -77,7 +75,8 @@ TEST_CASE_METHOD(Fixture, "a waiter whose session is ended gets an error, if its
 
 TEST_CASE_METHOD(Fixture, "a policy is told how often and how long an attempt has failed, and why", "[faults]") {
   const Recorder recorder;
-  const Client other{{.connect_string = server.connect_string(), .session_timeout = brief, .retry = recorder}};
+  const Client other{
+      {.connect_string = server.connect_string(), .session_timeout = session_timeout, .retry = recorder}};
   const Lease holder = acquire(mutex);
   const auto start = Clock::now();
   Pending<Lease> waiter;

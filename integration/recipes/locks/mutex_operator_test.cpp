@@ -19,7 +19,7 @@ struct Fixture : LockFixture {
 /// again there, so that of the next node of the old holder's client follows the old holder's own.
 struct Replaced : Fixture {
   FrameProxy proxy{server.port()};
-  Client other{{.connect_string = proxy.address(), .session_timeout = 9s}};
+  Client other{{.connect_string = proxy.address(), .session_timeout = session_timeout}};
   InterProcessMutex theirs{other, path};
   Lease holder{};
   Lease foreign{};
@@ -50,7 +50,7 @@ struct Replaced : Fixture {
 
 TEST_CASE_METHOD(Fixture, "a waiter whose node an operator deletes goes to the end of the wait queue", "[faults]") {
   Lease holder = acquire(mutex);
-  const Client other = make_client(server, 9s);
+  const Client other = make_client(server);
   const InterProcessMutex theirs{other, path};
   Pending<Lease> second;
   theirs.async_acquire(second.handler());
@@ -92,7 +92,7 @@ TEST_CASE_METHOD(Fixture, "a waiter whose node an operator deletes loses the loc
                  "[faults]") {
   Lease holder = acquire(mutex);
   Pending<Lease> first;
-  const Client other = make_client(server, 9s);
+  const Client other = make_client(server);
   const InterProcessMutex theirs{other, path};
   const bool all = GENERATE(false, true);
   SECTION("the node of another client") {
@@ -129,7 +129,7 @@ TEST_CASE_METHOD(Fixture,
   Pending<Lease> local_waiter;
   mutex.async_acquire(local_waiter.handler());
   REQUIRE(eventually([&] { return queue_length() == 2; }));
-  const Client other = make_client(server, 9s);
+  const Client other = make_client(server);
   const InterProcessMutex theirs{other, path};
   Pending<Lease> foreign;
   theirs.async_acquire(foreign.handler());
@@ -224,7 +224,7 @@ TEST_CASE_METHOD(Fixture, "a holder that is told that its node is gone does not 
   Pending<Lease> local_waiter;
   mutex.async_acquire(local_waiter.handler());
   REQUIRE(eventually([&] { return queue_length() == 2; }));
-  const Client operating = make_client(server, 9s);
+  const Client operating = make_client(server);
   REQUIRE_FALSE(std::get<0>(outcome_of_operation<>(
       [&](auto token) { connected_session(operating).async_remove(holder.node_path(), std::move(token)); })));
   CHECK(std::get<1>(local_waiter.get()).is_held());

@@ -94,7 +94,7 @@ TEST_CASE("a slow waiter names the client that holds the lock, in the log and to
   waiting.logger = log.logger();
   const Client waiter{waiting};
   InterProcessMutex wanted{waiter, path};
-  CHECK_FALSE(wanted.try_lock_for(1s));
+  CHECK_FALSE(wanted.try_lock_for(2s));  // the waiter is slow after 300 ms, and again after 3 s
   CHECK(recorder->get(&Recorder::holder) == holder.client_id());
   CHECK(recorder->get(&Recorder::holder_session) == holder.session().id());
   INFO(log.text());
@@ -106,7 +106,7 @@ TEST_CASE("an observer is told of a killed server, and of the lock that is lost 
   const auto recorder = std::make_shared<Recorder>();
   {
     ClientConfig quick = config(server, recorder);
-    quick.session_timeout = 1'000ms;
+    quick.session_timeout = 3s;
     const Client client{quick};
     const Lease lease = acquire(InterProcessMutex{client, "/lock"});
     server.kill();

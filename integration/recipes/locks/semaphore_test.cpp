@@ -271,7 +271,7 @@ TEST_CASE_METHOD(Fixture, "permits are released when the executor ends while the
     Pending<std::vector<Lease>> pending;
     {
       asio::io_context context;
-      Client other{context.get_executor(), {.connect_string = server.connect_string(), .session_timeout = 1s}};
+      Client other{context.get_executor(), {.connect_string = server.connect_string(), .session_timeout = 2s}};
       const InterProcessSemaphore theirs{other, path, 2};
       theirs.async_acquire_many(2, pending.handler());
       const std::size_t so_many = round % 2 == 0 ? 3 : 2;

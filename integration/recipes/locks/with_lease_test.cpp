@@ -173,7 +173,7 @@ TEST_CASE_METHOD(Fixture, "with_lease that is cancelled while it waits leaves no
 
 TEST_CASE_METHOD(Fixture, "with_lease that is cancelled does not wait for the release, which goes on", "[faults]") {
   FrameProxy proxy{server.port()};
-  const Client distant{{.connect_string = proxy.address(), .session_timeout = 9s}};
+  const Client distant{{.connect_string = proxy.address(), .session_timeout = session_timeout}};
   const InterProcessMutex theirs{distant, path};
   Running running{pool.get_executor(), with_lease(theirs, wait_for_ever)};
   REQUIRE(eventually([&] { return queue_length() == 1 && theirs.is_acquired_in_this_process(); }));
@@ -187,7 +187,7 @@ TEST_CASE_METHOD(Fixture, "with_lease that is cancelled does not wait for the re
 TEST_CASE_METHOD(Fixture, "with_lease waits for the release until it is cancelled, or release_wait has passed",
                  "[faults]") {
   FrameProxy proxy{server.port()};
-  const Client distant{{.connect_string = proxy.address(), .session_timeout = 9s}};
+  const Client distant{{.connect_string = proxy.address(), .session_timeout = session_timeout}};
   const InterProcessMutex theirs{distant, path};
   std::atomic<bool> worked{false};
   const auto work = [&]() -> asio::awaitable<int> {
