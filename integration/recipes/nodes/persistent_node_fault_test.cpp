@@ -153,7 +153,7 @@ TEST_CASE(
     "[faults]") {
   testing::TestServer server;
   const std::string path = "/services/a";
-  Client client = make_client(server, 9s);
+  Client client = make_client(server);
   const PersistentNode node{client, path, "data"};
   node.wait_present();
   const std::int64_t before = client.session().id();
@@ -182,6 +182,6 @@ TEST_CASE("a persistent node outlives the servers' quorum, and is there when the
   node.async_set_data("later", setting.handler());
   CHECK_FALSE(setting.ready(200ms));
   for (const std::size_t each : {0U, 1U}) ensemble.server(each).start();
-  CHECK_FALSE(std::get<0>(setting.get(60s)));
+  CHECK_FALSE(std::get<0>(setting.get()));
   CHECK(std::get<1>(get_data(client, "/services/a")).data == "later");
 }
