@@ -161,8 +161,7 @@ TEST_CASE_METHOD(BesideProgram,
   static_cast<void>(one.line());
   Program two = run({"--permits", "2"});
   static_cast<void>(two.line());
-  CHECK(zklock({"run", path, "--permits", "2", "--timeout", "0s", "--session-timeout", "1s", "--", "true"}).status ==
-        exit_status::not_acquired);
+  CHECK(zklock({"run", path, "--permits", "2", "--timeout", "0s", "--", "true"}).status == exit_status::not_acquired);
   REQUIRE(queue_length(2));
   Program three = run({"--permits", "2"});
   REQUIRE(queue_length(4));  // with a queue node, and a node among the permits that is none yet

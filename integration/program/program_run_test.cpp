@@ -40,13 +40,13 @@ TEST_CASE_METHOD(ProgramSetup,
 TEST_CASE_METHOD(ProgramSetup, "nothing that a command has started outlives the lock or zklock run", "[faults]") {
   const std::string script = "trap '' TERM; setsid sleep 1000 & echo $!; wait";
   {
-    Program program = run({"--session-timeout", "1s"}, script);
+    Program program = run({"--session-timeout", "3s"}, script);
     const int child = number_from(program);
     program.signal(SIGKILL);
     CHECK(program.wait() == 128 + SIGKILL);
     CHECK(eventually([&] { return is_dead(child); }));
   }
-  Program program = run({"--session-timeout", "1s", "--kill-after", "100ms"}, script);
+  Program program = run({"--session-timeout", "3s", "--kill-after", "100ms"}, script);
   const int child = number_from(program);
   server.pause();
   CHECK(eventually([&] { return is_dead(child); }));
@@ -55,7 +55,7 @@ TEST_CASE_METHOD(ProgramSetup, "nothing that a command has started outlives the 
 }
 
 TEST_CASE_METHOD(ProgramSetup, "the command of a stopped zklock run ends when the lease does", "[faults]") {
-  Program program = run({"--session-timeout", "1s", "--kill-after", "100ms"}, "trap '' TERM; echo $$; read line");
+  Program program = run({"--session-timeout", "3s", "--kill-after", "100ms"}, "trap '' TERM; echo $$; read line");
   const int command = number_from(program);
   program.signal(SIGSTOP);
   REQUIRE(eventually([&] { return is_dead(command); }));
@@ -66,7 +66,7 @@ TEST_CASE_METHOD(ProgramSetup, "the command of a stopped zklock run ends when th
 }
 
 TEST_CASE_METHOD(ProgramSetup, "zklock run passes on the status of a command that ended before its lease", "[faults]") {
-  Program program = run({"--session-timeout", "4s"}, "echo $$; read line; exit 7");
+  Program program = run({"--session-timeout", "8s"}, "echo $$; read line; exit 7");
   const int command = number_from(program);
   server.pause();
   program.end_input();

@@ -82,7 +82,7 @@ int status_of(std::vector<std::string> arguments, std::vector<std::string> envir
 
 TEST_CASE("two zklock runs queue, ls shows both, and killing the first ends its command and lets the second run") {
   const Setup setup;
-  Program first = setup.run(words({"--session-timeout", "1s"}, command()));
+  Program first = setup.run(words({"--session-timeout", "3s"}, command()));
   const Holder alice = holder_of(first);
   Program second = setup.run(command());
   REQUIRE(setup.waits_in_line(2));
@@ -179,7 +179,7 @@ TEST_CASE("zklock run warns of a lost link, and the command goes on", "[faults]"
 
 TEST_CASE("zklock run ends a command that has lost its lock, with SIGKILL if it must", "[faults]") {
   Setup setup;
-  Program polite = setup.run(words({"--session-timeout", "1s"}, command()));
+  Program polite = setup.run(words({"--session-timeout", "3s"}, command()));
   const Holder first = holder_of(polite);
   setup.server().pause();
   CHECK(eventually([&] { return is_dead(first.pid); }));
@@ -189,7 +189,7 @@ TEST_CASE("zklock run ends a command that has lost its lock, with SIGKILL if it 
   CHECK(reason.find("is lost with its session") != std::string::npos);
   CHECK(reason.find("killing it") == std::string::npos);
 
-  Program deaf = setup.run(words({"--session-timeout", "1s", "--kill-after", "100ms"}, command("trap '' TERM; ")));
+  Program deaf = setup.run(words({"--session-timeout", "3s", "--kill-after", "100ms"}, command("trap '' TERM; ")));
   const Holder second = holder_of(deaf);
   setup.server().kill();
   CHECK(deaf.wait() == lock_lost);

@@ -25,7 +25,7 @@ namespace zklock::test {
 /// The destructor kills the program if it still runs. Waits last at most `limit`, then throw std::runtime_error.
 class Process {
  public:
-  static constexpr std::chrono::milliseconds limit = 30s;
+  static constexpr std::chrono::milliseconds limit = 60s;
 
   /// The program is looked for in PATH. `words` are without its name. Its environment is `environment` and PATH only.
   explicit Process(const std::string& program, std::vector<std::string> words,
