@@ -142,7 +142,7 @@ bool run_overload(const OverloadOptions& options) {
     std::fflush(stdout);
   }
   crowd.stop();
-  const bool all_ended = eventually([&] { return crowd.in_flight() == 0; }, operation_timeout + 10s + slack);
+  const bool all_ended = eventually([&] { return crowd.in_flight() == 0; }, operation_timeout + 60s);
   const bool lives = client.wait_connected(20s) && client.session().id() == id;
   busy_times.push_back(watch.take_longest());
   std::ranges::sort(busy_times, std::greater{});
@@ -155,7 +155,7 @@ bool run_overload(const OverloadOptions& options) {
       "%.1f ms at most, and for %.1f ms in the second worst time between two cuts\n",
       static_cast<long long>(crowd.ended()), cuts, success, crowd.outcomes().c_str(), crowd.slowest().count(),
       busy_times.front().count(), second_busiest.count());
-  const std::chrono::duration<double> latest = operation_timeout + 1s + slack;
+  const std::chrono::duration<double> latest = operation_timeout + 10s;
   bool fine = holds(all_ended, "operations that have not ended");
   fine = holds(crowd.slowest() < latest, "an operation ended after its deadline") && fine;
   fine = holds(success >= options.min_success, "too few operations succeeded") && fine;

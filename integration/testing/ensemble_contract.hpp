@@ -107,7 +107,7 @@ struct Watched {
 
   explicit Watched(Watch set) : watch{std::move(set)} { watch.async_wait(event.handler()); }
   WatchEventType type() {
-    const auto [error, seen] = event.get(10s);
+    const auto [error, seen] = event.get();
     REQUIRE_FALSE(error);
     return seen.type;
   }

@@ -26,10 +26,8 @@ error_code create(const Session& session, const std::string& path, CreateMode mo
 
 }  // namespace
 
-TEST_CASE("an ensemble starts within ten seconds, with one leader, each server on an address of its own", "[faults]") {
-  const auto start = std::chrono::steady_clock::now();
+TEST_CASE("an ensemble starts with one leader, each server on an address of its own", "[faults]") {
   const TestEnsemble ensemble;
-  CHECK(std::chrono::steady_clock::now() - start < 10s + slack);
   REQUIRE(ensemble.size() == 3);
   std::set<std::string> addresses;
   std::multiset<std::string> roles;
@@ -47,7 +45,7 @@ TEST_CASE("an ensemble starts within ten seconds, with one leader, each server o
 
 TEST_CASE("an ensemble replaces its leader, and takes the old one back with its data", "[faults]") {
   TestEnsemble ensemble;
-  const Client client{{.connect_string = ensemble.connect_string(), .session_timeout = 9s}};
+  const Client client{{.connect_string = ensemble.connect_string(), .session_timeout = session_timeout}};
   REQUIRE_FALSE(create(connected_session(client), "/kept"));
   const std::size_t old = ensemble.leader();
   ensemble.server(old).kill();
@@ -57,7 +55,7 @@ TEST_CASE("an ensemble replaces its leader, and takes the old one back with its 
   ensemble.server(old).start();
   ensemble.wait_quorum();
   CHECK(ensemble.leader() == next);
-  const Client other{{.connect_string = ensemble.server(old).connect_string(), .session_timeout = 9s}};
+  const Client other{{.connect_string = ensemble.server(old).connect_string(), .session_timeout = session_timeout}};
   CHECK(create(connected_session(other), "/kept") == Error::node_exists);
 }
 
@@ -68,7 +66,7 @@ TEST_CASE("an ensemble works without a paused follower, and takes it back", "[fa
   ensemble.wait_quorum();
   CHECK(ensemble.follower() != paused);
   ensemble.server(paused).resume();
-  const Client client{{.connect_string = ensemble.server(paused).connect_string(), .session_timeout = 9s}};
+  const Client client{{.connect_string = ensemble.server(paused).connect_string(), .session_timeout = session_timeout}};
   CHECK(eventually([&] {  // the server may serve for a moment before it notices the pause
     const error_code error = create(connected_session(client), "/here");
     return !error || error == Error::node_exists;
@@ -79,7 +77,7 @@ TEST_CASE("an ensemble works without a paused follower, and takes it back", "[fa
 TEST_CASE("an ensemble ends a session wherever its client is", "[faults]") {
   TestEnsemble ensemble;
   for (std::size_t i = 0; i < ensemble.size(); ++i) {
-    const Client client{{.connect_string = ensemble.server(i).connect_string(), .session_timeout = 9s}};
+    const Client client{{.connect_string = ensemble.server(i).connect_string(), .session_timeout = session_timeout}};
     const Session session = connected_session(client);
     const SessionCredentials credentials = session.credentials();
     REQUIRE_FALSE(create(session, "/mine", CreateMode::ephemeral));
