@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 ClientConfig config(std::string servers = {}) {
   return {.connect_string = std::move(servers),
-          .session_timeout = 6s,
+          .session_timeout = 10s,
           .retry = ExponentialBackoffRetry{.base = 20ms, .max_retries = 8}};
 }
 
