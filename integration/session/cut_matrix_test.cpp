@@ -157,15 +157,13 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture,
-                 "a request that is cut off fails without a time-out, with a true error, and the session goes on",
+TEST_CASE_METHOD(Fixture, "a request that is cut off fails soon, with a true error, and the session goes on",
                  "[faults]") {
   try_all_kinds(Afterwards::reconnect);
 }
 
-TEST_CASE_METHOD(
-    Fixture, "a request that is cut off and whose session is then ended fails without a time-out, with a true error",
-    "[faults]") {
+TEST_CASE_METHOD(Fixture, "a request that is cut off and whose session is then ended fails soon, with a true error",
+                 "[faults]") {
   try_all_kinds(Afterwards::refuse);
 }
 
