@@ -42,6 +42,22 @@ function(zklock_join_tests target)
     UNITY_BUILD_CODE_AFTER_INCLUDE "}")
 endfunction()
 
+# zklock_keep_threaded_tests(TARGET)
+#
+# Leaves to TARGET those of its test files that start threads beside the client's own.
+function(zklock_keep_threaded_tests target)
+  get_target_property(sources ${target} SOURCES)
+  set(kept)
+  foreach(source IN LISTS sources)
+    file(STRINGS ${source} threads REGEX "std::j?thread|std::async|thread_pool|Threads" LIMIT_COUNT 1)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+    if(threads OR NOT source MATCHES "_test\\.cpp$")
+      list(APPEND kept ${source})
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES SOURCES "${kept}")
+endfunction()
+
 # zklock_discover_tests(TARGET LABEL label [TIMEOUT seconds] [SPEC test-spec] [PROPERTIES name value...])
 #
 # Each case is a test and a process of its own. But of the labels integration, faults and timing, and with a sanitizer,
