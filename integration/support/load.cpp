@@ -32,7 +32,7 @@ struct Load::Worker {
   Worker(Load& l, std::string n, const std::string& connect_string, std::chrono::milliseconds timeout)
       : load{l},
         name{std::move(n)},
-        client{{.connect_string = connect_string, .session_timeout = timeout}},
+        client{{.connect_string = connect_string, .session_timeout = timeout, .connection_timeout = 60s}},
         session{connected_session(client)} {}
 
   Load& load;
@@ -65,7 +65,7 @@ struct Load::Worker {
       const error_code error = try_to_count(author);
       if (!error) break;
       if (!is_retryable(error)) throw boost::system::system_error{error, "counting"};
-      if (!client.wait_connected(20s)) throw std::runtime_error{"is not connected again"};
+      if (!client.wait_connected(60s)) throw std::runtime_error{"is not connected again"};
     }
     --load.inside_;
   }
@@ -93,11 +93,13 @@ Load::~Load() { stop(); }
 bool Load::goes_on() {
   std::vector<int> goals;
   for (const auto& worker : workers_) goals.push_back(worker->turns + 2);  // the second one has begun after now
-  return eventually([&] {
-           for (std::size_t i = 0; i < goals.size(); ++i)
-             if (workers_[i]->turns < goals[i]) return stopping_.load();
-           return true;
-         }) &&
+  return eventually(
+             [&] {
+               for (std::size_t i = 0; i < goals.size(); ++i)
+                 if (workers_[i]->turns < goals[i]) return stopping_.load();
+               return true;
+             },
+             60s) &&
          !stopping_;
 }
 
