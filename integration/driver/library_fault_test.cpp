@@ -106,8 +106,8 @@ TEST_CASE("a frame that was half sent when its connection was lost costs only on
   REQUIRE_FALSE(create(session, "/a"));
   const int after = GENERATE(0, 1);  // the C client sends the frame's length by itself
   CAPTURE(after);
-  const FailingSend fault{server.port(), {.after = after, .half = true}};
   const auto connections = server.monitor("zk_connection_request_count");
+  const FailingSend fault{server.port(), {.after = after, .half = true}};
   const error_code error = set_data(session, "/a", std::string(1'000, 'x'));
   CHECK(fault.has_failed());
   CHECK((!error || outcome_of(error) == Outcome::ambiguous));

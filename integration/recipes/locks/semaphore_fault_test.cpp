@@ -28,7 +28,7 @@ struct Fixture : OwnServer, ObservedLock {
     return std::get<0>(outcome_of_operation<>([&](auto token) { session.async_remove(node, std::move(token)); }));
   }
 
-  Fixture() : ObservedLock{own_server, 9s} {}
+  Fixture() : ObservedLock{own_server} {}
 };
 
 }  // namespace
