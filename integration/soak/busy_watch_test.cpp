@@ -39,7 +39,7 @@ TEST_CASE("the time for which a processor stood still is not the thread's own wo
   };
   for (const Case& each : cases) {
     CAPTURE(each.title);
-    CHECK(own_work({between(100ms, 200ms), Milliseconds{80}}, each.stalls).count() == Approx(each.own));
+    CHECK(own_work({between(100ms, 200ms), Milliseconds{80}}, each.stalls).count() == Catch::Approx(each.own));
   }
 }
 

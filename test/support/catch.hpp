@@ -10,8 +10,11 @@
 #else
 #include <catch2/catch.hpp>
 
-namespace Catch::Matchers {
-/// By its name in version 3.
+// By their names in version 3.
+namespace Catch {
+using Detail::Approx;
+namespace Matchers {
 inline auto ContainsSubstring(const std::string& text) { return Contains(text); }
-}  // namespace Catch::Matchers
+}  // namespace Matchers
+}  // namespace Catch
 #endif

@@ -92,7 +92,7 @@ TEST_CASE_METHOD(Fixture, "only attempts that were in the queue, or had no need 
   CHECK(seen[bucket + "\"1\"}"] == 1);
   CHECK(seen[bucket + "\"2.5\"}"] == 2);
   CHECK(seen[bucket + "\"+Inf\"}"] == 2);
-  CHECK(seen["zklock_acquire_wait_seconds_sum{lock=\"/locks/a\",kind=\"mutex\"}"] == Approx(2.001));
+  CHECK(seen["zklock_acquire_wait_seconds_sum{lock=\"/locks/a\",kind=\"mutex\"}"] == Catch::Approx(2.001));
 }
 
 TEST_CASE_METHOD(Fixture, "a plain re-entry is counted, and is no wait") {
