@@ -201,6 +201,46 @@ TEST_CASE("in a namespace below a node without permissions for the client a miss
 
 // ---- namespaces
 
+TEST_CASE("a directory that is there counts as made, also where its parent is closed and it may not be read itself") {
+  const bool refuses_exists = GENERATE(false, true);
+  CAPTURE(refuses_exists);
+  Simulation simulation{1, {.refuses_exists = refuses_exists}};
+  run(simulation, [&]() -> asio::awaitable<void> {
+    const Session session = simulation.client("a").session();
+    const Acl closed{{Permission::create, "digest", "nobody:x"}};
+    const NodeOptions options{CreateMode::persistent, open_acl()};
+    error_code outcome = co_await create_path(session, "/closed/a", options);
+    CHECK_FALSE(outcome);
+    for (const std::string path : {"/closed/a", "/closed"}) {
+      const auto [error] = co_await session.async_set_acl(path, closed, any_version, as_tuple);
+      CHECK_FALSE(error);
+    }
+    outcome = co_await create_path(session, "/closed/a", options);
+    CHECK_FALSE(outcome);
+    outcome = co_await create_path(session, "/closed/b", options);
+    CHECK(outcome == Error::no_auth);
+  });
+}
+
+TEST_CASE("a node that its own client may not read is removed by its protected name, also if servers hide it") {
+  const bool refuses_exists = GENERATE(false, true);
+  CAPTURE(refuses_exists);
+  Simulation simulation{1, {.refuses_exists = refuses_exists}};
+  run(simulation, [&]() -> asio::awaitable<void> {
+    const Session session = simulation.client("a").session();
+    const auto [not_made, jobs] = co_await session.async_create("/jobs", "", NodeOptions{}, as_tuple);
+    CHECK_FALSE(not_made);
+    const ProtectedPath path{"/jobs", ""};
+    const NodeOptions unreadable{CreateMode::ephemeral_sequential, Acl{{Permission::write, "world", "anyone"}}};
+    const auto [error, made] = co_await session.async_create(path.path(), "", unreadable, as_tuple);
+    CHECK_FALSE(error);
+    CHECK(nodes_below_the_root(simulation) == 2);
+    const error_code removed = co_await find_and_remove(session, path);
+    CHECK_FALSE(removed);
+    CHECK(nodes_below_the_root(simulation) == 1);
+  });
+}
+
 TEST_CASE("a transaction makes the namespace's own node only if it creates something") {
   Simulation simulation;
   run(simulation, [&]() -> asio::awaitable<void> {

@@ -127,6 +127,7 @@ class ClientOperations {
   /// Reads a node's Stat; the result is empty if the node does not exist.
   ///
   /// Signature     void(error_code, std::optional<Stat>)
+  /// Errors        as Session::async_exists
   template <asio::completion_token_for<void(error_code, detail::Existence)> Token = asio::deferred_t>
   auto async_exists(std::string path, Token&& token = {}) const {
     return detail::initiate<void(error_code, detail::Existence), &detail::start_client_exists>(

@@ -155,6 +155,7 @@ class Session {
   /// Reads a node's Stat; the result is empty if the node does not exist.
   ///
   /// Signature     void(error_code, std::optional<Stat>)
+  /// Errors        no_auth (with servers from 3.8.4 and 3.9.2 on: the node exists, and may not be read)
   template <asio::completion_token_for<void(error_code, std::optional<Stat>)> Token = asio::deferred_t>
   auto async_exists(std::string path, Token&& token = {}) const {
     return detail::initiate<void(error_code, std::optional<Stat>), &detail::start_exists>(std::forward<Token>(token),

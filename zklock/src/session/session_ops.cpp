@@ -110,7 +110,8 @@ Awaitable<error_code> create_path(Session session, std::string path, NodeOptions
     if (!error || error == Error::node_exists) co_return error_code{};
     if (error == Error::no_auth) {  // the server checks the parent's ACL first
       const auto stat = co_await read_stat(root, path);
-      const bool is_there = stat && stat->has_value();
+      // Servers from 3.8.4 and 3.9.2 on refuse to tell of a node that may not be read, and of no other (ZOOKEEPER-2590).
+      const bool is_there = stat ? stat->has_value() : stat.error() == Error::no_auth;
       co_return is_there ? error_code{} : error;
     }
     if (is_retryable(error)) error = co_await pause_before_retry(session);
@@ -150,16 +151,27 @@ Awaitable<error_code> remove_guaranteed(Session session, std::string path) {
   return remove_in_the_end(std::move(session), std::move(path), Outcome::not_applied);
 }
 
-Awaitable<Result<std::vector<CreateResult>>> find_nodes(Session session, ProtectedPath path) {
+namespace {
+
+Awaitable<Result<std::vector<std::string>>> find_paths(Session session, ProtectedPath path) {
   const error_code connected = co_await wait_connected(session);
   if (connected) co_return connected;
-  std::vector<CreateResult> found;
+  std::vector<std::string> found;
   const auto listed = co_await list_children_fresh(session, path.directory());
   if (!listed && listed.error() == Error::no_node) co_return found;
   if (!listed) co_return listed.error();
-  for (const std::string& child : *listed) {
-    if (!path.names(child)) continue;
-    std::string node = join_path(path.directory(), child);
+  for (const std::string& child : *listed)
+    if (path.names(child)) found.push_back(join_path(path.directory(), child));
+  co_return found;
+}
+
+}  // namespace
+
+Awaitable<Result<std::vector<CreateResult>>> find_nodes(Session session, ProtectedPath path) {
+  auto paths = co_await find_paths(session, std::move(path));
+  if (!paths) co_return paths.error();
+  std::vector<CreateResult> found;
+  for (std::string& node : *paths) {
     const auto stat = co_await read_stat(session, node);
     if (!stat) co_return stat.error();
     if (*stat) found.push_back({std::move(node), **stat});
@@ -178,11 +190,11 @@ Awaitable<Result<CreateResult>> find_own_node(Session session, ProtectedPath pat
 Awaitable<error_code> find_and_remove(Session session, ProtectedPath path) {
   detail::CleanupTrace trace;
   trace.begin(session, path.directory());
-  const auto found = co_await find_nodes(session, std::move(path));
+  const auto found = co_await find_paths(session, std::move(path));
   if (!found) trace.end(found.error());
   if (!found) co_return found.error();
-  for (const CreateResult& node : *found)
-    if (const error_code error = co_await remove_guaranteed(session, node.path); error && error != Error::no_node) {
+  for (const std::string& node : *found)
+    if (const error_code error = co_await remove_guaranteed(session, node); error && error != Error::no_node) {
       trace.end(error);
       co_return error;
     }

@@ -29,7 +29,9 @@ struct FakeEnsembleOptions {
   /// that it carries. A session's later requests wait for its earlier ones.
   std::chrono::microseconds write_time{0};
   bool extended_types = false;  ///< it supports nodes with a time to live
-  bool hides_events = false;    ///< of nodes that the client may not read: as servers do from 3.8.4 and 3.9.2 on
+  bool hides_events = false;    ///< of nodes that the client may not read: as servers do from 3.8.4 and 3.9.2 on, and
+                                ///< Debian 12's 3.8.0 since a security update (CVE-2024-23944)
+  bool refuses_exists = false;  ///< for such nodes, with no_auth: as the same servers do (ZOOKEEPER-2590)
   int servers = 1;              ///< the number of addresses in connect_string(); all lead to this ensemble
 };
 

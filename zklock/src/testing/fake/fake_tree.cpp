@@ -45,7 +45,8 @@ bool is_stale(std::int32_t expected, std::int32_t actual) { return expected != a
 
 }  // namespace
 
-Tree::Tree(bool extended_types) : extended_types_{extended_types} {
+Tree::Tree(bool extended_types, bool refuses_exists)
+    : extended_types_{extended_types}, refuses_exists_{refuses_exists} {
   nodes_["/"].acl = open_acl();
   for (const char* path : {"/zookeeper", "/zookeeper/quota", "/zookeeper/config"})
     put(path, Node{.acl = path == std::string_view{"/zookeeper/config"} ? read_acl() : open_acl()});
@@ -235,7 +236,9 @@ Reply Tree::read(const Request& request, const Caller& caller) const {
   const bool is_reader = may(caller.identities, Permission::read, node->acl);
   Reply reply{.error = {}, .stat = stat_of(*node)};
   switch (request.operation) {
-    case Operation::exists: return reply;
+    case Operation::exists:
+      if (refuses_exists_ && !is_reader) return failed(Error::no_auth);
+      return reply;
     case Operation::get_data:
       if (!is_reader) return failed(Error::no_auth);
       reply.data = node->data;

@@ -42,7 +42,7 @@ class Tree {
     std::set<std::string> children{};  ///< names
   };
 
-  explicit Tree(bool extended_types);
+  Tree(bool extended_types, bool refuses_exists);
 
   /// Carries out one transaction. It has a number of its own whether it succeeds or not.
   Reply write(const Request& request, const Caller& caller, WallTime now, Changes& changes);
@@ -81,6 +81,7 @@ class Tree {
   std::set<std::string> mortals_;  ///< paths of containers, and nodes with a time to live, that have no children
   std::int64_t zxid_ = 0;
   bool extended_types_;
+  bool refuses_exists_;
 };
 
 }  // namespace zklock::testing::fake

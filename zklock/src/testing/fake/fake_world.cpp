@@ -25,7 +25,7 @@ World::World(FakeEnsembleOptions with_options, asio::any_io_executor executor, s
       executor_{executor},
       begin_{Clock::now()},
       wall_begin_{std::chrono::floor<milliseconds>(std::chrono::system_clock::now())},
-      tree_{options.extended_types},
+      tree_{options.extended_types, options.refuses_exists},
       timer_{executor} {}
 
 WallTime World::wall_time() const { return wall_begin_ + std::chrono::floor<milliseconds>(Clock::now() - begin_); }
