@@ -27,6 +27,54 @@ Session connected_session(const Client& client) {
   return session;
 }
 
+namespace {
+
+/// A node that nobody may read, and a watch of its data from before. The node goes with this object.
+struct UnreadableNode {
+  const std::string path = "/unreadable";
+  Client client;
+  Session session = connected_session(client);
+  Watch watch;
+
+  explicit UnreadableNode(const testing::TestServer& server) : client{make_client(server)} {
+    const NodeOptions options{CreateMode::ephemeral, open_acl()};
+    check(std::get<0>(outcome_of_operation<CreateResult>(
+        [&](auto token) { session.async_create(path, "", options, std::move(token)); })));
+    auto read = outcome_of_operation<DataResult, Watch>(
+        [&](auto token) { session.async_get_data_and_watch(path, std::move(token)); });
+    check(std::get<0>(read));
+    watch = std::move(std::get<2>(read));
+    const Acl unreadable{{Permission::write, "world", "anyone"}};
+    check(std::get<0>(outcome_of_operation<>(
+        [&](auto token) { session.async_set_acl(path, unreadable, any_version, std::move(token)); })));
+  }
+  ~UnreadableNode() { client.close(); }
+  UnreadableNode(const UnreadableNode&) = delete;
+
+  static void check(error_code error) {
+    if (error) throw boost::system::system_error{error, "an unreadable node"};
+  }
+};
+
+}  // namespace
+
+bool hides_events(const testing::TestServer& server) {
+  UnreadableNode node{server};
+  Pending<WatchEvent> event;
+  node.watch.async_wait(event.handler());
+  UnreadableNode::check(std::get<0>(outcome_of_operation<Stat>(
+      [&](auto token) { node.session.async_set_data(node.path, "x", any_version, std::move(token)); })));
+  UnreadableNode::check(sync(node.session));  // an event that was sent has come by now
+  return !event.ready();
+}
+
+bool refuses_exists(const testing::TestServer& server) {
+  const UnreadableNode node{server};
+  const auto [error, stat] = outcome_of_operation<std::optional<Stat>>(
+      [&](auto token) { node.session.async_exists(node.path, std::move(token)); });
+  return error == Error::no_auth;
+}
+
 bool exists(const Session& session, const std::string& path) {
   const auto [error, stat] =
       outcome_of_operation<std::optional<Stat>>([&](auto token) { session.async_exists(path, std::move(token)); });

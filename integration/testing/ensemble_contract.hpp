@@ -26,6 +26,9 @@ struct Backend {
   virtual Client plain_client() = 0;
   virtual void expire(const Session& session) = 0;
   virtual std::size_t watches() = 0;
+  /// What it does where a client may not read a node (support/fixture.hpp).
+  virtual bool hides_events() = 0;
+  virtual bool refuses_exists() = 0;
 };
 
 /// Each backend in turn; Catch2 runs the test once for each.
@@ -66,8 +69,11 @@ struct Caller {
   std::tuple<error_code, ChildrenResult> list(const std::string& path) const {
     return wait<ChildrenResult>([&](auto token) { session.async_get_children(path, std::move(token)); });
   }
+  std::tuple<error_code, std::optional<Stat>> look(const std::string& path) const {
+    return wait<std::optional<Stat>>([&](auto token) { session.async_exists(path, std::move(token)); });
+  }
   std::optional<Stat> stat(const std::string& path) const {
-    auto [error, found] = wait<std::optional<Stat>>([&](auto token) { session.async_exists(path, std::move(token)); });
+    auto [error, found] = look(path);
     REQUIRE_FALSE(error);
     return found;
   }

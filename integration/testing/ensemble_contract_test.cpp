@@ -174,7 +174,8 @@ CONTRACT("contract: an ACL is stored with the identities that it means, and obey
   CHECK(try_create(node + "/x") == Error::no_auth);
   CHECK(set_acl(node, open_acl()) == Error::no_auth);
   CHECK(std::get<0>(acl(node)) == Error::no_auth);
-  CHECK(stat(node));  // exists needs no permission
+  CHECK(std::get<0>(look(node)) == (backend.refuses_exists() ? make_error_code(Error::no_auth) : error_code{}));
+  CHECK_FALSE(stat(node + "/none"));  // a node that does not exist is not hidden
   CHECK(remove(path + "/none") == Error::no_node);
   CHECK(std::get<0>(commit(Transaction{}.check(node))) == Error::no_auth);
   CHECK(std::get<1>(alice.get(node)).data == "mine");

@@ -59,6 +59,24 @@ CONTRACT("contract: a new child, a deleted child or a delete fires a watch on ch
   CHECK(deletion.type() == WatchEventType::node_deleted);
 }
 
+CONTRACT("contract: the event of a node that its client may not read is told or dropped, and spends the watch") {
+  const Caller owner{backend.client({.auth = {{"digest", "owner:secret"}}})};
+  const std::string absent = path + "/absent";
+  owner.made(path + "/open");
+  Watched change{watch_data(path + "/open")};
+  Watched creation{watch_existence(absent)};
+  Watched arrival{watch_children(path)};
+  const std::size_t watches = backend.watches();
+  REQUIRE_FALSE(owner.set_acl(path + "/open", creator_all_acl()));
+  REQUIRE_FALSE(std::get<0>(owner.set(path + "/open", "x")));
+  owner.made(absent, "", NodeOptions{CreateMode::persistent, creator_all_acl()});
+  CHECK(arrival.type() == WatchEventType::node_children_changed);  // the parent may be read
+  CHECK(backend.watches() == watches - 3);
+  stat(path);  // events that were sent before this reply have come
+  CHECK(change.event.ready() != backend.hides_events());
+  CHECK(creation.event.ready() != backend.hides_events());
+}
+
 CONTRACT("contract: a watch fires once, and one deletion fires both of a node's watches") {
   Watched data{watch_data(path)};
   Watched children{watch_children(path)};

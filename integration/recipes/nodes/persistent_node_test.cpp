@@ -272,12 +272,16 @@ TEST_CASE_METHOD(Fixture, "data that the servers refuse are reported, and the no
 
 TEST_CASE_METHOD(Fixture, "a node that its client may not read cannot be watched, which is said") {
   PersistentNodeOptions options;
-  options.acl = Acl{{Permission::write | Permission::remove, "world", "anyone"}};
+  options.acl =
+      Acl{{Permission::write | Permission::create | Permission::remove, "world", "anyone"}};  // of parents, too
   const PersistentNode node = keep("data", options);
   REQUIRE(eventually_in(node, NodePhase::failing));
   CHECK(node.state().error == Error::no_auth);
-  CHECK_FALSE(close(node));
-  CHECK_FALSE(exists(session, node_path));
+  CHECK(server.monitor("zk_ephemerals_count") == 1);
+  const bool is_hidden = refuses_exists(server);  // then the client cannot tell that the node is its own
+  CHECK(close(node) == (is_hidden ? make_error_code(Error::no_auth) : error_code{}));
+  if (is_hidden) other.close();
+  CHECK(eventually([&] { return server.monitor("zk_ephemerals_count") == 0; }));
 }
 
 TEST_CASE_METHOD(
