@@ -75,6 +75,18 @@ bool has_reserved_flags(const std::string& encoded) {
   return false;
 }
 
+/// The header of a member whose rest is missing, in fewer bytes than any member has. Java reads no further than the member
+/// before, and GzipCodec does as much; but Java with JDK-7036144, as in 21.0.13, refuses all of it.
+bool ends_in_a_cut_member(const std::string& encoded) {
+  const auto at = encoded.rfind("\x1f\x8b\x08");
+  return at != std::string::npos && at > 0 && encoded.size() - at >= 10 && encoded.size() - at <= 18;
+}
+
+bool java_refuses_cut_members() {
+  const std::string member = GzipCodec{}.encode("a");
+  return !ask({{"java-decompress", member + member.substr(0, 15)}}).front();
+}
+
 /// One or two members, with some bytes behind them, cut somewhere, with a bit flipped: each or not.
 std::string mangled(std::mt19937_64& random) {
   const auto member = [&] { return GzipCodec{}.encode(std::string(random() % 40, 'a')); };
@@ -124,6 +136,7 @@ TEST_CASE("GzipCodec decodes damaged gzip as Java does, and reads all that Curat
     requests.push_back({"curator-decompress", one});
   }
   const auto answers = ask(requests);
+  const bool refuses_cut_members = java_refuses_cut_members();
   int read = 0;
   int more_than_curator = 0;
   for (std::size_t i = 0; i < data.size(); ++i) {
@@ -133,6 +146,7 @@ TEST_CASE("GzipCodec decodes damaged gzip as Java does, and reads all that Curat
     read += ours ? 1 : 0;
     more_than_curator += ours && !curator ? 1 : 0;
     if (ours == java && (!curator || curator == ours)) continue;
+    if (refuses_cut_members && !java && !curator && ends_in_a_cut_member(data[i])) continue;
     CAPTURE(hex(data[i]), ours.value_or("none"), java.value_or("none"), curator.value_or("none"));
     FAIL_CHECK("another outcome");
   }

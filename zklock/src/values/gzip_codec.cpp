@@ -101,7 +101,8 @@ std::string GzipCodec::decode(std::string_view encoded) const {
   check(inflateInit2(stream.get(), gzip));
   std::string data;
   if (!decode_member(stream, limit_, data)) refuse(stream.reason());
-  // Like java.util.zip.GZIPInputStream.readTrailer of OpenJDK 17.
+  // Like java.util.zip.GZIPInputStream.readTrailer of OpenJDK 17. Later ones (JDK-7036144) look for another member also in
+  // fewer bytes, and refuse everything if it is cut short.
   while (stream.remaining() > header_and_trailer) {
     check(inflateReset(stream.get()));
     if (!decode_member(stream, limit_, data)) break;
