@@ -17,11 +17,15 @@ using namespace zklock::test;
 
 namespace {
 
+/// A session of servers with long ticks that is to outlive restarts. The longer it lasts, the longer are the pauses
+/// between attempts to connect, of which these tests have many.
+constexpr std::chrono::milliseconds outlives_restarts{20'000};
+
 Client client_of(const std::string& servers, std::chrono::milliseconds timeout = session_timeout) {
   return Client{{.connect_string = servers, .session_timeout = timeout, .connection_timeout = 20s}};
 }
 
-bool reaches(const Client& client, ConnectionState state, std::chrono::milliseconds limit = 30s) {
+bool reaches(const Client& client, ConnectionState state, std::chrono::milliseconds limit = 45s) {
   return eventually([&] { return client.state() == state; }, limit);
 }
 
@@ -63,9 +67,9 @@ TEST_CASE("slow servers are given more time, and the session lives on", "[faults
 }
 
 TEST_CASE("of two servers, one stopped for good, the other is found again whenever it comes back", "[faults]") {
-  testing::TestServer server;
+  testing::TestServer server{{.tick = long_tick}};
   const RefusingPort dead;
-  const Client client = client_of(server.connect_string() + "," + dead.address(), 10s);
+  const Client client = client_of(server.connect_string() + "," + dead.address(), outlives_restarts);
   const Session session = connected_session(client);
   for (int round = 0; round < 4; ++round) {
     server.kill();
@@ -251,8 +255,8 @@ TEST_CASE("a session that the server ends is over as soon as the client is told"
 
 TEST_CASE("a server restarted many times is found again each time, on the same session, and nothing leaks",
           "[faults]") {
-  testing::TestServer server;
-  const Client client = client_of(server.connect_string());
+  testing::TestServer server{{.tick = long_tick}};
+  const Client client = client_of(server.connect_string(), outlives_restarts);
   const Session session = connected_session(client);
   outcome_of_operation<CreateResult>(
       [&](auto token) { session.async_create("/mine", "", CreateMode::ephemeral, std::move(token)); });

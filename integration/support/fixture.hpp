@@ -20,6 +20,11 @@ namespace zklock::test {
 /// does not mean to lose.
 inline constexpr std::chrono::milliseconds session_timeout{10'000};
 
+/// For a session that is to outlive a killed server: on a busy machine its restart, or an election, takes longer than
+/// other sessions last. Servers with such ticks grant it.
+inline constexpr std::chrono::milliseconds long_session_timeout{40'000};
+inline constexpr std::chrono::milliseconds long_tick{2'000};
+
 /// One server for all tests of this process that do not harm it.
 testing::TestServer& shared_server();
 

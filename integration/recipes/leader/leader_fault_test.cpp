@@ -109,9 +109,9 @@ TEST_CASE_METHOD(Fixture, "a connection cut right after the create of a candidat
 }
 
 TEST_CASE("leaders and candidates survive a restart of their server, and the same one leads", "[faults]") {
-  testing::TestServer server;
-  Client client = make_client(server);
-  Client other = make_client(server);
+  testing::TestServer server{{.tick = long_tick}};
+  Client client = make_client(server, long_session_timeout);
+  Client other = make_client(server, long_session_timeout);
   const LeaderLatch latch{client, "/leader", "a"};
   const LeaderLatch same{other, "/leader", "b"};
   Leadership leader = lead(latch);
@@ -158,12 +158,12 @@ TEST_CASE("while a server is down nobody leads by a clock that has run out, and 
 
 TEST_CASE("when the servers of a leader and of its followers are killed one by one, the same one leads on",
           "[faults]") {
-  testing::TestEnsemble ensemble;
+  testing::TestEnsemble ensemble{{.init_limit = 2, .sync_limit = 2, .server = {.tick = long_tick}}};
   std::vector<std::unique_ptr<Client>> clients;
   std::vector<CandidacyStream> standing;
   for (const char* id : {"a", "b", "c"}) {
     clients.push_back(std::make_unique<Client>(ClientConfig{.connect_string = ensemble.connect_string(),
-                                                            .session_timeout = session_timeout,
+                                                            .session_timeout = long_session_timeout,
                                                             .connection_timeout = 60s,
                                                             .retry = RetryForever{20ms}}));
     standing.push_back(LeaderLatch{*clients.back(), "/leader", id}.stand());

@@ -19,7 +19,7 @@ namespace {
 constexpr std::chrono::milliseconds brief{2'000};
 
 struct Fixture : OwnServer, LockFixture {
-  Fixture() : LockFixture{own_server} {}
+  Fixture() : OwnServer{testing::TestServer{{.tick = long_tick}}}, LockFixture{own_server} {}
   InterProcessMutex mutex{client, path};
 
   [[nodiscard]] std::size_t queue_length() const { return children_of(client.session(), path).size(); }
@@ -28,7 +28,7 @@ struct Fixture : OwnServer, LockFixture {
 }  // namespace
 
 TEST_CASE_METHOD(Fixture, "waiters keep their queue positions while the server is killed and restarted", "[faults]") {
-  const Client other = make_client(server);
+  const Client other = make_client(server, long_session_timeout);
   const InterProcessMutex theirs{other, path};
   static_cast<void>(connected_session(other));
   Lease holder = acquire(theirs);
@@ -57,7 +57,7 @@ TEST_CASE_METHOD(Fixture, "waiters keep their queue positions while the server i
 }
 
 TEST_CASE_METHOD(Fixture, "a release while the server is away is done when it is back", "[faults]") {
-  const Client other = make_client(server);
+  const Client other = make_client(server, long_session_timeout);
   const InterProcessMutex theirs{other, path};
   SECTION("in the background") {
     {
@@ -147,7 +147,7 @@ TEST_CASE_METHOD(Fixture, "a release whose reply was lost is done, and reported 
 }
 
 TEST_CASE_METHOD(Fixture, "a holder that cannot reach the server is suspect, and told of its loss", "[faults]") {
-  const Client other = make_client(server, 4s);
+  const Client other = make_client(server, 2 * long_tick);
   Lease lease = acquire(InterProcessMutex{other, path});
   Pending<> lost;
   lease.async_wait_lost(lost.handler());
@@ -204,7 +204,7 @@ TEST_CASE("a holder killed by SIGKILL has a successor within the session timeout
 }
 
 TEST_CASE_METHOD(Fixture, "re-entry while the link is down does not keep the link down", "[faults]") {
-  const Client other = make_client(server);
+  const Client other = make_client(server, long_session_timeout);
   InterProcessMutex theirs{other, path};
   theirs.lock();
   server.kill();
