@@ -15,7 +15,7 @@ namespace {
 struct Fixture : OwnServer, ObservedLock {
   FrameProxy proxy{server.port()};
   Client client{{.connect_string = proxy.address(),
-                 .session_timeout = long_session_timeout,
+                 .session_timeout = session_timeout,
                  .retry = ExponentialBackoffRetry{.base = 20ms, .max_retries = 8}}};
   Session own_session = connected_session(client);
   InterProcessSemaphore theirs{observer, path, 2};
@@ -28,7 +28,7 @@ struct Fixture : OwnServer, ObservedLock {
     return std::get<0>(outcome_of_operation<>([&](auto token) { session.async_remove(node, std::move(token)); }));
   }
 
-  Fixture() : OwnServer{testing::TestServer{{.tick = long_tick}}}, ObservedLock{own_server, long_session_timeout} {}
+  Fixture() : ObservedLock{own_server} {}
 };
 
 }  // namespace
