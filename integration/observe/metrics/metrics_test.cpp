@@ -87,9 +87,9 @@ TEST_CASE("a scrape shows a mutex and a semaphore, held and waited for, and a lo
   CHECK(seen["zklock_holders{lock=\"" + permits + "/leases\",kind=\"permit\"}"] == 1);
   CHECK(seen["zklock_leases{state=\"held\"}"] == 2);
   CHECK(seen["zklock_client_state{state=\"connected\"}"] == 1);
-  CHECK(seen["zklock_session_timeout_seconds"] == 6);
+  CHECK(seen["zklock_session_timeout_seconds"] == session_timeout / 1s);
   CHECK(seen["zklock_lease_validity_seconds"].value() > 1.5);
-  CHECK(seen["zklock_lease_validity_seconds"].value() < 6);
+  CHECK(seen["zklock_lease_validity_seconds"].value() < session_timeout / 1s);
   CHECK(seen["zklock_requests_total{operation=\"create\",result=\"ok\"}"].value() >= 2);
   CHECK(seen["zklock_sessions_total"] == 1);
 
