@@ -44,7 +44,8 @@ TEST_CASE("readyz follows ZooKeeper, and livez does not ask it") {
 }
 
 TEST_CASE("livez fails while the client's I/O hangs, and the delay is in the metrics afterwards") {
-  const Observed observed{shared_server()};
+  // The I/O is looked at each ninth of the session's timeout: at least once while /livez waits.
+  const Observed observed{shared_server(), std::make_shared<Metrics>(), {}, 4s};
   REQUIRE(observed.client.wait_connected(20s));
   CHECK(observed.get("/livez").status == 200);
   std::promise<void> go_on;
