@@ -95,7 +95,7 @@ TEST_CASE_METHOD(Fixture, "Curator's readers and writers and zklock's keep each 
 
 TEST_CASE_METHOD(Fixture,
                  "a writer of Curator that goes on as a reader keeps zklock's writer out from Curator 5.5 on") {
-  const bool keeps_out = curator("keeps_downgraders") == "yes";
+  const bool has_reader_inside = curator("keeps_downgraders") == "yes";
   const InterProcessReadWriteLock lock{client, path};
   REQUIRE(curator("acquire write " + path + " 5000") == "yes");
   Pending<Lease> second;
@@ -104,13 +104,13 @@ TEST_CASE_METHOD(Fixture,
   CHECK(curator("acquire read " + path + " 5000") == "yes");  // before 5.5: behind zklock's writer, though it is held
   CHECK_FALSE(second.ready(100ms));
   CHECK(curator("release write " + path) == "yes");
-  if (keeps_out) {
+  if (has_reader_inside) {
     CHECK_FALSE(second.ready(200ms));
     CHECK(curator("release read " + path) == "yes");
   }
   const Lease lease = std::get<1>(second.get());
   CHECK(lease.is_held());
-  CHECK(queue_length() == (keeps_out ? 1 : 2));  // before 5.5 the reader is still there
+  CHECK(queue_length() == (has_reader_inside ? 1 : 2));  // before 5.5 the reader is still there
 }
 
 TEST_CASE_METHOD(Fixture, "Curator's permits and zklock's are of one semaphore") {
