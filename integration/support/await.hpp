@@ -58,8 +58,9 @@ class Pending {
   [[nodiscard]] bool ready(std::chrono::milliseconds limit = 0ms) {
     return shared_->future.wait_for(limit) == std::future_status::ready;
   }
-  Outcome get() {
-    if (!ready(60s)) throw std::runtime_error{"the operation has not completed in time"};
+  /// The limit ends a test that fails; the users of the campaign have others.
+  Outcome get(std::chrono::milliseconds limit = 60s) {
+    if (!ready(limit)) throw std::runtime_error{"the operation has not completed in time"};
     return shared_->future.get();
   }
   [[nodiscard]] int completions() const { return shared_->completions; }
