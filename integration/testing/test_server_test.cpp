@@ -102,7 +102,7 @@ TEST_CASE("four_letter_word and monitor refuse names that the server does not kn
 }
 
 TEST_CASE("without Java or ZooKeeper's classes a server gives a clear error at once") {
-  constexpr auto never = 1h;  // does not wait that long
+  static constexpr auto never = 1h;  // does not wait that long
   const auto no_classes =
       error_of([] { TestServer server{{.start_timeout = never, .classpath = "/nonexistent.jar"}}; });
   CHECK(no_classes.find("Could not find or load main class") != std::string::npos);
