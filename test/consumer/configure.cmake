@@ -21,6 +21,7 @@ foreach(how IN ITEMS install none)
   foreach(entry RANGE ${last})
     string(JSON file GET "${commands}" ${entry} file)
     string(JSON command GET "${commands}" ${entry} command)
+    string(REPLACE "${WORK_DIR}/${how}/" "${SOURCE_DIR}/" file "${file}")  # of a unity build
     file(RELATIVE_PATH file "${SOURCE_DIR}" "${file}")
     if(NOT file MATCHES "^(zklock|recipes|observe)/")
       message(FATAL_ERROR "a user who wants the libraries compiles ${file}, too")
