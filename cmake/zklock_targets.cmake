@@ -45,16 +45,33 @@ if(ZKLOCK_BUILD_TESTS AND NOT "${CMAKE_CXX_FLAGS} ${CMAKE_EXE_LINKER_FLAGS}" MAT
   endif()
 endif()
 
+# The flags that all sources of zklock must have in common.
+add_library(zklock_flags INTERFACE)
+target_link_libraries(zklock_flags INTERFACE $<BUILD_INTERFACE:zklock_warnings> $<BUILD_INTERFACE:zklock_sanitizers>)
+# What only deadline_timer needs, which nothing here has.
+target_compile_definitions(zklock_flags INTERFACE BOOST_ASIO_DISABLE_BOOST_DATE_TIME)
+
+# The headers that take the compiler longest, parsed once for all targets. Not for ccache, nor where a library and a
+# program have different flags.
+if(ZKLOCK_UNITY AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT BUILD_SHARED_LIBS AND NOT CMAKE_POSITION_INDEPENDENT_CODE)
+  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/precompiled.cpp CONTENT "")
+  add_library(zklock_precompiled OBJECT ${CMAKE_CURRENT_BINARY_DIR}/precompiled.cpp)
+  target_compile_features(zklock_precompiled PRIVATE cxx_std_20)
+  set_target_properties(zklock_precompiled PROPERTIES CXX_EXTENSIONS OFF)
+  target_link_libraries(zklock_precompiled PRIVATE zklock_flags Boost::headers Threads::Threads)
+  target_precompile_headers(zklock_precompiled PRIVATE ${CMAKE_CURRENT_LIST_DIR}/precompiled.hpp)
+endif()
+
 # Applies the project's flags to a target of zklock, whose sources are compiled many at once: most of the time goes into
 # the headers. Usage: zklock_house_rules(TARGET)
 function(zklock_house_rules target)
-  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:zklock_warnings> $<BUILD_INTERFACE:zklock_sanitizers>
-    $<BUILD_INTERFACE:zklock_linker>)
-  # What only deadline_timer needs, which nothing here has.
-  target_compile_definitions(${target} PRIVATE BOOST_ASIO_DISABLE_BOOST_DATE_TIME)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:zklock_flags> $<BUILD_INTERFACE:zklock_linker>)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   if(ZKLOCK_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 20)
+  endif()
+  if(TARGET zklock_precompiled)
+    target_precompile_headers(${target} REUSE_FROM zklock_precompiled)
   endif()
 endfunction()
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -29,8 +30,7 @@ namespace asio = boost::asio;
 ///
 /// The limit is there so that a test which fails comes to its end. Only a test with the tag [timing] may have a limit
 /// that is a promise.
-template <class Condition>
-[[nodiscard]] bool eventually(Condition condition, std::chrono::milliseconds limit = 45s) {
+[[nodiscard]] inline bool eventually(const std::function<bool()>& condition, std::chrono::milliseconds limit = 45s) {
   using Steady = std::chrono::steady_clock;
   constexpr Steady::duration longest_wait = 100ms;
   auto deadline = Steady::now() + limit;

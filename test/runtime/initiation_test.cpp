@@ -27,6 +27,6 @@ asio::any_io_executor callback_executor(Exhausted&) {
 
 TEST_CASE("an operation has an executor for Asio's adapters also when the process is out of threads") {
   const auto target = std::make_shared<Exhausted>();
-  const detail::Initiation<nullptr, std::shared_ptr<Exhausted>> initiation{target};
+  const detail::Initiation<void(error_code), nullptr, std::shared_ptr<Exhausted>> initiation{target};
   CHECK(asio::get_associated_executor(initiation) == target->serial.get_executor());
 }

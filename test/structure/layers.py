@@ -19,8 +19,8 @@ PUBLIC = {
         results retry_policy stat timer transaction watch_event detail/existing detail/utf8 recipe_kit/observers
         recipe_kit/bounded_list recipe_kit/merging_list recipe_kit/protected_path recipe_kit/random
         recipe_kit/shared_state recipe_kit/wait_policy""",
-    "runtime": """state_stream detail/initiate recipe_kit/async_event recipe_kit/blocking recipe_kit/flight
-        recipe_kit/spawn""",
+    "runtime": """state_stream detail/handler detail/initiate recipe_kit/async_event recipe_kit/blocking
+        recipe_kit/complete_later recipe_kit/flight recipe_kit/spawn recipe_kit/use_tuple""",
     "session": "session session_renewal watch recipe_kit/session_ops recipe_kit/watch_listener",
     "client": """client client_operations client_options event_stream recipe_kit/event_queue recipe_kit/recipe_core
         recipe_kit/retry_loop""",

@@ -32,7 +32,7 @@ BANNED = [
     (r"[Pp]roofs? of life\b|ProofOfLife\b|proof_of_life\b", "proof of life", "session validity"),
     (r"see_off\b|let_go\b|poke\(", "see_off", "drain_until_eof; close_handle; wake"),
     (r"remove_for_sure\b", "remove_for_sure", "remove_guaranteed"),
-    (r"Anchored\b|struct Relay\b", "Anchored", "BoundHandler; CancellationBridge"),
+    (r"Anchored\b|struct Relay\b", "Anchored", "Handler; CancellationBridge"),
     (r"most_[a-z]+\w*", "most_bytes", "max_bytes"),
     (r"find_\w*(flaw|fault)\w*", "find_path_flaw", "validate_path"),
     (r"PendingLines\b|SemaphoreLines\b|LineKind\b|read_lines\b", "PendingLines", "PendingQueues, QueueKind"),

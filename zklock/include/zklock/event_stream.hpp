@@ -25,7 +25,7 @@ class EventSource {
   virtual ~EventSource() = default;
 
   /// `way`: the handler's.
-  virtual void next(Handler<Event> handler, Way way) = 0;
+  virtual void next(Handler<Event> handler) = 0;
   /// Blocks. Error::timed_out when the time has passed.
   virtual std::pair<error_code, std::optional<Event>> take(Deadline deadline) = 0;
   /// A wait under way completes with operation_aborted.
@@ -43,10 +43,9 @@ void abandon(const std::shared_ptr<EventSource<Event>>& source) noexcept {
   if (source && !source->client().in_forked_child()) source->abandon();
 }
 struct StartNextEvent {
-  template <class Event, class H>
-  void operator()(std::shared_ptr<EventSource<Event>> source, H handler) const {
-    const Way way = handler.way;
-    source->next(std::move(handler), way);
+  template <class Event>
+  void operator()(const std::shared_ptr<EventSource<Event>>& source, Handler<Event> handler) const {
+    source->next(std::move(handler));
   }
 };
 

@@ -1,9 +1,9 @@
-#include "complete_later.hpp"
 #include "held_lock.hpp"
 #include "lease_events.hpp"
 #include "unattended.hpp"
 
 #include <zklock/detail/existing.hpp>
+#include <zklock/recipe_kit/complete_later.hpp>
 #include <zklock/recipe_kit/session_ops.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
 

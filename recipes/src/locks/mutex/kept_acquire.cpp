@@ -1,9 +1,9 @@
 #include "kept_acquire.hpp"
 
 #include "acquire.hpp"
-#include "complete_later.hpp"
 #include "kept_read.hpp"
 
+#include <zklock/recipe_kit/complete_later.hpp>
 #include <zklock/recipe_kit/retry_loop.hpp>
 #include <zklock/recipe_kit/session_ops.hpp>
 

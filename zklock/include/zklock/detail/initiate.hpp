@@ -2,9 +2,9 @@
 #pragma once
 
 #include <zklock/detail/existing.hpp>
+#include <zklock/detail/handler.hpp>
 #include <zklock/error.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/append.hpp>
 #include <boost/asio/associated_executor.hpp>
@@ -12,14 +12,13 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/deferred.hpp>
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/execution/blocking.hpp>
-#include <boost/asio/execution/outstanding_work.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/prefer.hpp>
 #include <boost/asio/require.hpp>
 #include <boost/asio/system_executor.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <concepts>
 #include <exception>
 #include <type_traits>
 #include <utility>
@@ -31,12 +30,6 @@ namespace asio = boost::asio;
 class Runtime;
 
 namespace detail {
-
-/// A handler of any type. It is called on the client's serial executor or, if it has an executor of its own, on any
-/// thread, and goes from there to its executor; see BoundHandler. Boost 1.81 crashes when one is move-assigned: keep it
-/// in an optional and move-construct.
-template <class... Results>
-using Handler = asio::any_completion_handler<void(error_code, Results...)>;
 
 /// A Client's threads and executors. Only the core knows the class.
 asio::any_io_executor serial_executor(const Runtime& runtime);
@@ -95,64 +88,56 @@ concept Postable = requires(const Executor& executor) {
 /// An executor that knows its threads, and so has some. That is not so for the system_executor (that of use_future),
 /// nor for a user's executor that has only execute().
 template <class Executor>
-concept Inhabited = Postable<Executor> && requires(const Executor& executor) {
+concept Inhabited = Postable<Executor> && std::convertible_to<Executor, asio::any_io_executor> &&
+    requires(const Executor& executor) {
   executor.running_in_this_thread();
 };
 
-/// How a handler gets to its own executor.
-enum class Way {
-  none,    ///< it runs on the serial executor, which is its own
-  direct,  ///< by a post to its executor
-  detour,  ///< by a post to the callback executor; from there its own executor, if it has one, may do anything
-};
-
-/// A handler that goes to its executor when it is called. User code does not run inside the serial executor, where it
-/// would hold up the heartbeats, unless the handler is bound to that executor explicitly. The handler keeps work on
-/// `executor` outstanding until it has run, so that an io_context that only waits for a lock does not run out of work.
-template <class H, class Executor>
-struct BoundHandler {
+/// A handler whose own executor may do anything. It goes there from the callback executor.
+template <class H>
+struct DetouredHandler {
   H handler;
-  Executor executor;
-  Way way;
 
   template <class... Values>
   void operator()(Values... values) && {
-    if (way == Way::none) return std::move(handler)(std::move(values)...);
-    auto call = asio::append(std::move(handler), std::move(values)...);
-    if constexpr (Postable<ExecutorOf<H>>)
-      if (way == Way::direct) return asio::post(std::move(call));
-    asio::post(executor, std::move(call));
+    asio::dispatch(asio::append(std::move(handler), std::move(values)...));
   }
 };
 
-template <class H, class Executor>
-auto bound(H&& handler, const Executor& executor, Way way) {
-  auto working = asio::prefer(executor, asio::execution::outstanding_work.tracked);
-  return BoundHandler<std::decay_t<H>, decltype(working)>{std::forward<H>(handler), std::move(working), way};
+/// The route to an executor of the caller's. User code does not run inside the serial executor, where it would hold up
+/// the heartbeats, unless the handler is bound to that executor explicitly.
+template <class Target>
+Route route_to(const asio::any_io_executor& executor, const Target& target) {
+  if (executor.target<asio::system_executor>()) return post_to(callback_executor(target));
+  if (executor == serial_executor(target)) return {};
+  return post_to(executor);
 }
 
-/// Calls `start(handler)` with the handler bound to its own executor, or to the target's callback executor.
-template <class H, class Target, class Start>
-void start_bound(H&& handler, const Target& target, Start start) {
-  using Executor = ExecutorOf<H>;
-  if constexpr (std::is_same_v<Executor, asio::any_io_executor>) {
-    const asio::any_io_executor executor = asio::get_associated_executor(handler);
-    const Way way = executor == serial_executor(target)                 ? Way::none
-                    : executor.template target<asio::system_executor>() ? Way::detour
-                                                                        : Way::direct;
-    start(bound(std::forward<H>(handler), way == Way::detour ? callback_executor(target) : executor, way));
+/// The handler bound to its own executor, or to the target's callback executor.
+template <class... Results, class H, class Target>
+Handler<Results...> bound(H&& handler, const Target& target) {
+  using Plain = std::decay_t<H>;
+  using Executor = ExecutorOf<Plain>;
+  if constexpr (std::is_same_v<Executor, Unassociated>) {
+    return {Plain(std::forward<H>(handler)), post_to(callback_executor(target))};
+  } else if constexpr (std::is_same_v<Executor, asio::any_io_executor>) {
+    Route route = route_to(asio::get_associated_executor(handler), target);
+    return {Plain(std::forward<H>(handler)), std::move(route)};
   } else if constexpr (Inhabited<Executor>) {
-    const Executor executor = asio::get_associated_executor(handler);
-    start(bound(std::forward<H>(handler), executor, Way::direct));
+    Route route = post_to(asio::get_associated_executor(handler));
+    return {Plain(std::forward<H>(handler)), std::move(route)};
   } else {
-    start(bound(std::forward<H>(handler), callback_executor(target), Way::detour));
+    return {DetouredHandler<Plain>{std::forward<H>(handler)}, post_to(callback_executor(target))};
   }
 }
 
-/// The initiation of every operation: it calls `start(target, args..., handler)` with a BoundHandler. Handle is a
+/// The initiation of every operation: it calls `start(target, args..., handler)` with a bound Handler. Handle is a
 /// shared_ptr or similar. callback_executor(*target) is the operation's own executor as Asio sees it.
-template <auto start, class Handle>
-class Initiation {
+template <class Signature, auto start, class Handle>
+class Initiation;
+
+template <class... Results, auto start, class Handle>
+class Initiation<void(error_code, Results...), start, Handle> {
  public:
   using executor_type = asio::any_io_executor;
 
@@ -171,10 +156,8 @@ class Initiation {
 
   template <class H, class... Args>
   void operator()(H&& handler, Args&&... args) && {
-    auto& target = *target_;
-    start_bound(std::forward<H>(handler), target, [&](auto bound_handler) {
-      start(std::move(target_), std::forward<Args>(args)..., std::move(bound_handler));
-    });
+    Handler<Results...> bound_handler = bound<Results...>(std::forward<H>(handler), *target_);
+    start(std::move(target_), std::forward<Args>(args)..., std::move(bound_handler));
   }
   template <class H, class... Args>
   void operator()(H&& handler, Args&&... args) const& {
@@ -190,21 +173,20 @@ class Initiation {
 template <class Signature, auto start, class Token, class Handle, class... Args>
 auto initiate(Token&& token, Handle target, Args&&... args) {
   refuse_after_fork(existing(target));
-  return asio::async_initiate<Token, Signature>(Initiation<start, Handle>{std::move(target)}, token,
+  return asio::async_initiate<Token, Signature>(Initiation<Signature, start, Handle>{std::move(target)}, token,
                                                 std::forward<Args>(args)...);
 }
 
 }  // namespace detail
 }  // namespace zklock
 
-/// A BoundHandler has the associations (allocator, cancellation slot, executor) of the handler that it wraps.
-template <template <class, class> class Associator, class H, class Executor, class Default>
-struct boost::asio::associator<Associator, zklock::detail::BoundHandler<H, Executor>, Default>
-    : Associator<H, Default> {
-  static typename Associator<H, Default>::type get(const zklock::detail::BoundHandler<H, Executor>& bound) noexcept {
-    return Associator<H, Default>::get(bound.handler);
+/// A DetouredHandler has the allocator and the cancellation slot of the handler that it wraps.
+template <template <class, class> class Associator, class H, class Default>
+struct boost::asio::associator<Associator, zklock::detail::DetouredHandler<H>, Default> : Associator<H, Default> {
+  static typename Associator<H, Default>::type get(const zklock::detail::DetouredHandler<H>& detoured) noexcept {
+    return Associator<H, Default>::get(detoured.handler);
   }
-  static auto get(const zklock::detail::BoundHandler<H, Executor>& bound, const Default& otherwise) noexcept {
-    return Associator<H, Default>::get(bound.handler, otherwise);
+  static auto get(const zklock::detail::DetouredHandler<H>& detoured, const Default& otherwise) noexcept {
+    return Associator<H, Default>::get(detoured.handler, otherwise);
   }
 };

@@ -4,8 +4,6 @@
 #include <zklock/clock.hpp>
 #include <zklock/error.hpp>
 
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/system/system_error.hpp>
 
@@ -36,14 +34,21 @@ struct Completion<Result> {
 
 /// A handler that notes the result. Here and below a handler's type depends on the results alone, not on the operation:
 /// what such a type instantiates takes a compiler some tenths of a second.
-template <class... Result>
-auto note_result(Completion<Result...>& outcome, std::binary_semaphore& done) {
-  return [&](error_code error, Result... result) {
+template <class Executor, class... Result>
+struct NoteResult {
+  using executor_type = Executor;
+
+  Completion<Result...>& outcome;
+  std::binary_semaphore& done;
+  Executor executor;
+
+  void operator()(error_code error, Result... result) {
     outcome.error = error;
     ((outcome.value.emplace(std::move(result))), ...);
     done.release();
-  };
-}
+  }
+  [[nodiscard]] executor_type get_executor() const noexcept { return executor; }
+};
 
 /// Starts an operation whose handler runs on `executor`, and blocks until the handler has run. `operation` is called
 /// with a completion token.
@@ -51,7 +56,7 @@ template <class... Result, class Executor, class Operation>
 Completion<Result...> block_on(const Executor& executor, Operation&& operation) {
   std::binary_semaphore done{0};
   Completion<Result...> outcome;
-  std::forward<Operation>(operation)(boost::asio::bind_executor(executor, note_result(outcome, done)));
+  std::forward<Operation>(operation)(NoteResult<Executor, Result...>{outcome, done, executor});
   done.acquire();
   return outcome;
 }
@@ -89,12 +94,19 @@ class Meeting {
   bool left_ = false;
 };
 
-template <class... Result>
-auto complete_at(std::shared_ptr<Meeting<Result...>> meeting) {
-  return [meeting = std::move(meeting)](error_code error, Result... result) {
-    meeting->complete(error, std::move(result)...);
-  };
-}
+/// The handler that brings the result there. The caller can cancel.
+template <class Executor, class... Result>
+struct CompleteMeeting {
+  using executor_type = Executor;
+  using cancellation_slot_type = boost::asio::cancellation_slot;
+
+  std::shared_ptr<Meeting<Result...>> meeting;
+  Executor executor;
+
+  void operator()(error_code error, Result... result) { meeting->complete(error, std::move(result)...); }
+  [[nodiscard]] executor_type get_executor() const noexcept { return executor; }
+  [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept { return meeting->cancellation.slot(); }
+};
 
 /// How long the caller waits, after the deadline, for the operation's own result, which is more exact. An executor that
 /// is not run, or is busy, gives none.
@@ -107,8 +119,7 @@ Completion<Result...> block_until(Deadline deadline, Error at_deadline, const Ex
                                   Operation&& operation) {
   if (!deadline) return block_on<Result...>(executor, std::forward<Operation>(operation));
   const auto meeting = std::make_shared<Meeting<Result...>>();
-  std::forward<Operation>(operation)(boost::asio::bind_cancellation_slot(
-      meeting->cancellation.slot(), boost::asio::bind_executor(executor, complete_at(meeting))));
+  std::forward<Operation>(operation)(CompleteMeeting<Executor, Result...>{meeting, executor});
   constexpr Clock::duration longest = std::chrono::hours{24 * 365};
   const Clock::time_point now = Clock::now();
   const Clock::duration left = *deadline > now ? std::min(*deadline - now, longest) : Clock::duration::zero();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <zklock/event_stream.hpp>
+#include <zklock/recipe_kit/complete_later.hpp>
 #include <zklock/recipe_kit/merging_list.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -55,11 +56,11 @@ class EventQueue final : public detail::EventSource<Event>,
     changed_.notify_one();
   }
 
-  void next(detail::Handler<Event> handler, detail::Way way) override {
+  void next(detail::Handler<Event> handler) override {
     std::unique_lock lock{mutex_};
-    if (waiter_) return post({std::move(handler), way}, make_error_code(Error::invalid_state), Event{});
+    if (waiter_) return post(std::move(handler), make_error_code(Error::invalid_state), Event{});
     follow_cancellation(handler, ++waits_);
-    waiter_.emplace(Waiter{std::move(handler), way});
+    waiter_ = std::move(handler);
     if (!unread_.empty()) return complete(lock, error_code{}, unread_.pop());
     if (end_) complete(lock, *end_, Event{});
   }
@@ -93,11 +94,6 @@ class EventQueue final : public detail::EventSource<Event>,
   std::function<void()> on_abandon;
 
  private:
-  struct Waiter {
-    detail::Handler<Event> handler;
-    detail::Way way;
-  };
-
   /// The slot belongs to the caller's threads, so that it cannot be cleared when the wait is over: it goes by the wait's
   /// number, and cancels no later wait.
   void follow_cancellation(const detail::Handler<Event>& handler, std::uint64_t number) {
@@ -114,26 +110,22 @@ class EventQueue final : public detail::EventSource<Event>,
   }
 
   void complete(std::unique_lock<std::mutex>& lock, error_code error, Event event) {
-    Waiter waiter{std::move(*waiter_)};
-    waiter_.reset();
+    detail::Handler<Event> waiter = std::move(waiter_);
     lock.unlock();
     post(std::move(waiter), error, std::move(event));
   }
 
-  /// Never within the call that began the wait, nor under the publisher's mutex. A handler that has an executor of its
-  /// own goes there by a post, and needs none before.
-  void post(Waiter waiter, error_code error, Event event) {
-    if (waiter.way != detail::Way::none) return std::move(waiter.handler)(error, std::move(event));
-    asio::post(this->client().get_executor(),
-               [self = this->shared_from_this(), handler = std::move(waiter.handler), error,
-                event = std::move(event)]() mutable { std::move(handler)(error, std::move(event)); });
+  /// Never within the call that began the wait, nor under the publisher's mutex.
+  void post(detail::Handler<Event> handler, error_code error, Event event) {
+    detail::complete_later(this->client().get_executor(), this->shared_from_this(), std::move(handler), error,
+                           std::move(event));
   }
 
   std::mutex mutex_;
   std::condition_variable changed_;
   Unread unread_;
   std::optional<error_code> end_;
-  std::optional<Waiter> waiter_;
+  detail::Handler<Event> waiter_;
   std::uint64_t waits_ = 0;
 };
 

@@ -2,15 +2,14 @@
 #pragma once
 
 #include <zklock/detail/initiate.hpp>
+#include <zklock/recipe_kit/use_tuple.hpp>
 #include <zklock/timer.hpp>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/deferred.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
@@ -29,9 +28,6 @@ template <class T>
 using Result = boost::system::result<T>;
 template <class T>
 using Awaitable = asio::awaitable<T>;
-
-/// A completion token: awaiting with it gives the error_code first, and throws nothing.
-inline constexpr auto use_tuple = asio::as_tuple(asio::deferred);
 
 namespace detail {
 

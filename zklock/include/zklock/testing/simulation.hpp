@@ -2,14 +2,12 @@
 #pragma once
 
 #include <zklock/client.hpp>
+#include <zklock/recipe_kit/use_tuple.hpp>
 #include <zklock/testing/fake_ensemble.hpp>
 #include <zklock/testing/manual_clock.hpp>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/io_context.hpp>
@@ -24,6 +22,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -60,6 +59,33 @@ class Simulation {
     [[nodiscard]] bool is_done() const noexcept { return completions > 0; }
   };
 
+  /// The token with which an operation is started: one type for all operations with the same results, which compiles
+  /// once.
+  template <class... Results>
+  class Completion {
+   public:
+    using executor_type = asio::any_io_executor;
+    using cancellation_slot_type = asio::cancellation_slot;
+
+    Completion(Operation& operation, executor_type executor, zklock::detail::Handler<Results...> handler)
+        : operation_{&operation}, executor_{std::move(executor)}, handler_{std::move(handler)} {}
+
+    [[nodiscard]] executor_type get_executor() const noexcept { return executor_; }
+    [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept { return operation_->signal.slot(); }
+
+    void operator()(error_code error, Results... results) {
+      if (++operation_->completions > 1) return;  // reported at the end
+      operation_->outcome = error;
+      operation_->completed = Clock::now();
+      handler_(error, std::move(results)...);
+    }
+
+   private:
+    Operation* operation_;
+    executor_type executor_;
+    zklock::detail::Handler<Results...> handler_;
+  };
+
   explicit Simulation(std::uint64_t seed = 1, FakeEnsembleOptions options = {});
   ~Simulation();
   Simulation(const Simulation&) = delete;
@@ -84,15 +110,13 @@ class Simulation {
   ///
   ///   auto [error, lease] = co_await simulation.operation<Lease>(
   ///       "a", {"acquire", 5s}, [&](auto token) { mutex.async_acquire(5s, std::move(token)); });
-  template <class... Results, class Initiate, class Token = asio::as_tuple_t<asio::deferred_t>>
-  auto operation(std::string_view client, OperationTraits traits, Initiate initiate,
-                 Token&& token = asio::as_tuple(asio::deferred)) {
+  template <class... Results, class Token = UseTuple>
+  auto operation(std::string_view client, OperationTraits traits,
+                 std::type_identity_t<std::function<void(Completion<Results...>)>> initiate, Token&& token = {}) {
     return asio::async_initiate<Token, void(error_code, Results...)>(
-        [this, client, traits](auto handler, Initiate start) {
-          Operation& begun = begin(client, traits);
-          auto where = asio::get_associated_executor(handler, context_.get_executor());
-          Completion<decltype(handler)> finish{begun, std::move(handler)};
-          start(asio::bind_cancellation_slot(begun.signal.slot(), asio::bind_executor(where, std::move(finish))));
+        [this, client, traits](auto handler, std::function<void(Completion<Results...>)> start) {
+          asio::any_io_executor where = asio::get_associated_executor(handler, context_.get_executor());
+          start({begin(client, traits), std::move(where), std::move(handler)});
         },
         token, std::move(initiate));
   }
@@ -136,22 +160,6 @@ class Simulation {
   [[nodiscard]] bool was_made_anew(const std::string& directory) const;
 
  private:
-  /// Calls an operation's handler. Not a lambda: one type serves all operations with the same
-  /// results, and compiles once.
-  template <class Handler>
-  struct Completion {
-    Operation& operation;
-    Handler handler;
-
-    template <class... Results>
-    void operator()(error_code error, Results... results) {
-      if (++operation.completions > 1) return;  // reported at the end
-      operation.outcome = error;
-      operation.completed = Clock::now();
-      std::move(handler)(error, std::move(results)...);
-    }
-  };
-
   struct Check {
     std::string name;
     std::function<bool()> holds;

@@ -125,13 +125,11 @@ class ValueSource final : public EventSource<ValueChange<typename Codec::Value>>
   ValueSource(const ClientHandle& client, std::shared_ptr<EventSource<DataChange>> changes, Value seed)
       : EventSource<Event>{client}, changes_{std::move(changes)}, seed_{std::move(seed)} {}
 
-  /// It is converted on the serial executor, whatever the handler's way.
-  void next(Handler<Event> handler, Way) override {
-    changes_->next(converted<DataChange>(std::move(handler),
-                                         [seed = seed_](DataChange change) -> Result<Event> {
-                                           return to_event(std::move(change), seed);
-                                         }),
-                   Way::none);
+  /// It is converted on the serial executor, wherever the handler runs.
+  void next(Handler<Event> handler) override {
+    changes_->next(converted<DataChange>(std::move(handler), [seed = seed_](DataChange change) -> Result<Event> {
+      return to_event(std::move(change), seed);
+    }));
   }
   std::pair<error_code, std::optional<Event>> take(Deadline deadline) override {
     auto [error, change] = changes_->take(deadline);
