@@ -54,12 +54,18 @@ std::array<char, form.size()> make_tag() {
 }  // namespace
 
 ProtectedPath::ProtectedPath(std::string_view directory, std::string_view name)
-    : tag_{make_tag()}, directory_{directory} {
-  path_ = join_path(directory_, std::string_view{tag_.data(), tag_.size()});
-  path_ += name;
-}
+    : tag_{make_tag()}, directory_{directory}, name_{name} {}
 
 ProtectedPath::ProtectedPath(std::string_view path) : ProtectedPath{parent_path(path), node_name(path)} {}
+
+std::string ProtectedPath::path() const {
+  std::string path;
+  path.reserve(directory_.size() + 1 + tag_.size() + name_.size());
+  path += directory_;
+  if (!path.ends_with('/')) path += '/';
+  path.append(tag_.data(), tag_.size());
+  return path += name_;
+}
 
 bool ProtectedPath::names(std::string_view child) const noexcept {
   return child.starts_with(std::string_view{tag_.data(), tag_.size()});

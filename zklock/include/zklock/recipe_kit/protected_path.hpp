@@ -18,14 +18,14 @@ class ProtectedPath {
 
   [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
   /// The path for the create request.
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] std::string path() const;
   /// Whether `child` of the directory is the node, with or without digits after its name.
   [[nodiscard]] bool names(std::string_view child) const noexcept;
 
  private:
   std::array<char, 40> tag_;  // not a string: it is never empty, even after a move
   std::string directory_;
-  std::string path_;
+  std::string name_;  // what follows the tag
 };
 
 }  // namespace zklock
