@@ -18,7 +18,9 @@ struct Told : LinkListener, std::enable_shared_from_this<Told> {
   struct Sink : ReplySink, WatchSink {
     Sink(std::string& t, std::string n, std::function<void()> a) : text{t}, name{std::move(n)}, also{std::move(a)} {}
     void on_reply(Reply& reply) override { say(reply.error ? "failed" : "reply"); }
-    void on_watch_event(error_code error, WatchEventType) override { say(error ? "ended" : "event"); }
+    void on_watch_event(error_code error, const WatchPlace&, WatchEventType) override {
+      say(error ? "ended" : "event");
+    }
     void say(const std::string& what) const {
       text += name + " " + what + "; ";
       if (also) also();
@@ -51,7 +53,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE_METHOD(Fixture, "an acknowledgement is told first, then the states, then replies and events in their order") {
-  queue.add_event(told->sink("a"), WatchEventType::node_deleted);
+  queue.add_event(told->sink("a"), {WatchKind::data, "/a"}, WatchEventType::node_deleted);
   queue.add_reply(told->sink("b"), Reply{.error = {}});
   queue.add_end(told->sink("c"), make_error_code(Error::closing));
   queue.add_reply(told->sink("d"), Reply{.error = make_error_code(Error::no_node)});

@@ -8,10 +8,20 @@ using namespace zklock;
 namespace {
 
 struct Nobody final : WatchSink {
-  void on_watch_event(error_code, WatchEventType) override {}
+  void on_watch_event(error_code, const WatchPlace&, WatchEventType) override {}
 };
 
 std::shared_ptr<WatchSink> waiter() { return std::make_shared<Nobody>(); }
+
+using Sinks = std::vector<WatchTable::Sink>;
+
+const WatchPlace children{WatchKind::children, "/a"};
+const WatchPlace data{WatchKind::data, "/a"};
+
+/// Reads with success, so that the sink waits.
+void watch(WatchTable& table, const WatchPlace& place, const WatchTable::Sink& sink) {
+  CHECK_FALSE(table.finish(table.begin(place), true, sink));
+}
 
 }  // namespace
 
@@ -19,83 +29,103 @@ TEST_CASE("all waiters on one place share an entry, which fires once for each of
   WatchTable table{1'000};
   const auto one = waiter();
   const auto two = waiter();
-  const auto id = table.begin(WatchKind::children, "/a");
-  CHECK_FALSE(table.finish(id, true, one));
-  CHECK(table.begin(WatchKind::children, "/a") == id);
-  CHECK_FALSE(table.finish(id, true, two));
-  CHECK(table.begin(WatchKind::data, "/a") != id);
-  CHECK(table.fire({WatchKind::children, "/a"}) == std::vector{one, two});
-  CHECK(table.fire({WatchKind::children, "/a"}).empty());
+  watch(table, children, one);
+  watch(table, children, two);
+  watch(table, children, one);
+  watch(table, data, two);
+  CHECK(table.size() == 2);
+  CHECK(table.fire(children) == Sinks{one, two});
+  CHECK(table.fire(children).empty());
   CHECK(table.size() == 1);
+  CHECK(table.fire(data) == Sinks{two});
+  CHECK(table.size() == 0);
+}
+
+TEST_CASE("a waiter on many places gives up one at a time") {
+  WatchTable table{1'000};
+  const auto one = waiter();
+  watch(table, children, one);
+  watch(table, data, one);
+  table.forget(*one, children);
+  CHECK(table.end(children));
+  CHECK(table.fire(children).empty());
+  CHECK_FALSE(table.end(data));
+  CHECK(table.fire(data) == Sinks{one});
 }
 
 TEST_CASE("the last waiter to give up is told to remove the watch, the others are not") {
   WatchTable table{1'000};
   const auto one = waiter();
   const auto two = waiter();
-  const auto id = table.begin(WatchKind::children, "/a");
-  static_cast<void>(table.finish(id, true, one));
-  static_cast<void>(table.begin(WatchKind::children, "/a"));
-  static_cast<void>(table.finish(id, true, two));
-  CHECK_FALSE(table.forget(*one));
-  CHECK_FALSE(table.forget(*one));
-  CHECK(table.forget(*two) == id);
-  CHECK(table.end(id) == WatchTable::Place{WatchKind::children, "/a"});
+  watch(table, children, one);
+  watch(table, children, two);
+  table.forget(*one, children);
+  CHECK_FALSE(table.end(children));
+  table.forget(*one, children);
+  CHECK_FALSE(table.end(children));
+  table.forget(*two, children);
+  CHECK(table.end(children));
+  CHECK_FALSE(table.end(children));
 }
 
 TEST_CASE("a read that is under way keeps the entry, since its reply sets the watch again") {
   WatchTable table{1'000};
   const auto one = waiter();
-  const auto id = table.begin(WatchKind::data, "/a");
-  static_cast<void>(table.finish(id, true, one));
-  static_cast<void>(table.begin(WatchKind::data, "/a"));
-  SECTION("when the others give up") { CHECK_FALSE(table.forget(*one)); }
-  SECTION("when it fires") { CHECK(table.fire({WatchKind::data, "/a"}).size() == 1); }
-  CHECK(table.finish(id, true, nullptr));  // no waiter wants it: the watch is to be removed
-  CHECK(table.unused(id));
-  CHECK(table.end(id));
+  watch(table, data, one);
+  const auto read = table.begin(data);
+  SECTION("when the others give up") {
+    table.forget(*one, data);
+    CHECK_FALSE(table.end(data));
+  }
+  SECTION("when it fires") { CHECK(table.fire(data).size() == 1); }
+  CHECK(read.place() == data);
+  CHECK(table.finish(read, true, nullptr));  // no sink wants it: the watch is to be removed
+  CHECK(table.end(data));
 }
 
 TEST_CASE("a read that failed leaves nothing to remove") {
   WatchTable table{1'000};
-  const auto id = table.begin(WatchKind::data, "/a");
-  CHECK(table.finish(id, false, waiter()));
-  CHECK_FALSE(table.end(id));
+  CHECK(table.finish(table.begin(data), false, waiter()));
+  CHECK_FALSE(table.end(data));
   CHECK(table.size() == 0);
 }
 
 TEST_CASE("a watch whose removal has failed is removed with the entry that is there by then") {
   WatchTable table{1'000};
-  const WatchTable::Place place{WatchKind::data, "/a"};
-  CHECK_FALSE(table.adopt(place));
-  const auto id = table.begin(WatchKind::data, "/a");
-  CHECK(table.adopt(place));
+  CHECK_FALSE(table.adopt(data));
+  const auto read = table.begin(data);
+  CHECK(table.adopt(data));
+  CHECK_FALSE(table.adopt(children));
   const bool fires = GENERATE(false, true);
-  if (fires) CHECK(table.fire(place).empty());
-  CHECK(table.finish(id, false, waiter()));
-  CHECK(table.end(id).has_value() == !fires);
-  CHECK_FALSE(table.adopt(place));
+  if (fires) CHECK(table.fire(data).empty());
+  CHECK(table.finish(read, false, waiter()));
+  CHECK(table.end(data) == !fires);
+  CHECK_FALSE(table.adopt(data));
 }
 
 TEST_CASE("the end of the session reaches every waiter once") {
   WatchTable table{1'000};
   const auto one = waiter();
   const auto two = waiter();
-  static_cast<void>(table.finish(table.begin(WatchKind::data, "/a"), true, one));
-  static_cast<void>(table.finish(table.begin(WatchKind::data, "/b"), true, two));
-  CHECK(table.drain().size() == 2);
+  watch(table, data, one);
+  watch(table, children, one);
+  watch(table, {WatchKind::data, "/b"}, two);
+  CHECK(table.drain().size() == 3);
   CHECK(table.drain().empty());
-  CHECK_FALSE(table.forget(*one));
+  CHECK(table.size() == 0);
+  table.forget(*one, data);
+  CHECK_FALSE(table.end(data));
 }
 
 TEST_CASE("no new place is watched beyond the limit of one message, but further watches on the same place are") {
   WatchTable table{30};
-  const auto id = table.begin(WatchKind::data, "/ten-bytes");  // and 4 for its length
-  static_cast<void>(table.begin(WatchKind::children, "/ten-bytes"));
-  CHECK(table.has_room_for(WatchKind::data, "/ten-bytes"));
-  CHECK_FALSE(table.has_room_for(WatchKind::data, "/ten-bytesX"));
-  CHECK_FALSE(table.has_room_for(WatchKind::data, "/2"));
-  static_cast<void>(table.finish(id, false, nullptr));
-  static_cast<void>(table.end(id));
-  CHECK(table.has_room_for(WatchKind::data, "/2"));
+  const WatchPlace place{WatchKind::data, "/ten-bytes"};  // and 4 for its length
+  const auto read = table.begin(place);
+  static_cast<void>(table.begin({WatchKind::children, "/ten-bytes"}));
+  CHECK(table.has_room_for(place));
+  CHECK_FALSE(table.has_room_for({WatchKind::data, "/ten-bytesX"}));
+  CHECK_FALSE(table.has_room_for({WatchKind::data, "/2"}));
+  static_cast<void>(table.finish(read, false, nullptr));
+  static_cast<void>(table.end(place));
+  CHECK(table.has_room_for({WatchKind::data, "/2"}));
 }

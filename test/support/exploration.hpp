@@ -33,7 +33,7 @@ inline bool idle_clients_watch_nothing(testing::Simulation& simulation, const st
   if (Clock::now() <= simulation.woke() + a_moment) return true;
   for (const testing::FakeWatch& watch : simulation.ensemble().watches())
     for (const std::string& name : simulation.client_names()) {
-      if (watch.kind == testing::FakeWatchKind::data && std::ranges::find(but, watch.path) != but.end()) continue;
+      if (watch.kind == WatchKind::data && std::ranges::find(but, watch.path) != but.end()) continue;
       if (watch.path.starts_with("/zookeeper") || simulation.client(name).session().id() != watch.session) continue;
       const auto& operations = simulation.operations();
       const bool idle =

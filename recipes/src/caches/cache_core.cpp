@@ -34,7 +34,7 @@ std::string end_below(const std::string& path) {
 CacheCore::CacheCore(const ClientHandle& client, std::string path, CacheOptions options)
     : RecipeCore{client, std::move(path)},
       options_{std::move(options)},
-      follow_{std::make_shared<Follow>(client, Item{Aspect::data, this->path()})} {}
+      follow_{std::make_shared<Follow>(client, Item{WatchKind::data, this->path()})} {}
 
 CacheCore::~CacheCore() {
   if (!client().in_forked_child()) subscribers_.end(make_error_code(Error::closing));
@@ -82,7 +82,7 @@ void CacheCore::on_data(const std::string& path, DataResult data) {
     if (accepted.change != Change::same || node.data->error != now->error) show(node, path, std::move(now));
   }
   if (!follows_children(path, stat)) return;
-  const Item children{Aspect::children, path};
+  const Item children{WatchKind::children, path};
   follow_->add(children, stat.num_children > 0 ? Follow::Urgency::soon : Follow::Urgency::late);
   follow_->release(children);
 }
@@ -91,7 +91,7 @@ void CacheCore::on_data(const std::string& path, DataResult data) {
 void CacheCore::name_child(const std::string& path) {
   if (!options_.accepts(path)) return;
   nodes_.try_emplace(path);
-  const Item data{Aspect::data, path};
+  const Item data{WatchKind::data, path};
   follow_->add(data);
   follow_->release(data);
 }
@@ -118,7 +118,7 @@ void CacheCore::on_children(const std::string& path, ChildrenResult children) {
 }
 
 void CacheCore::on_absent(const Item& item) {
-  if (item.aspect == Aspect::children) return;  // the data, which are dirty, too, tell what has become of the node
+  if (item.kind == WatchKind::children) return;  // the data, which are dirty, too, tell what has become of the node
   const std::lock_guard lock{mutex_};
   remove_with_all_below(item.path);
 }
@@ -129,8 +129,8 @@ void CacheCore::on_unreadable(const Item& item, error_code error) {
   Node& node = nodes_[item.path];
   remove_below(item.path);
   node.children.reset();
-  if (item.aspect == Aspect::children) return follow_->recheck({Aspect::data, item.path});
-  follow_->drop({Aspect::children, item.path});
+  if (item.kind == WatchKind::children) return follow_->recheck({WatchKind::data, item.path});
+  follow_->drop({WatchKind::children, item.path});
   ChildData unreadable{item.path, {}, node.data ? node.data->stat : Stat{}, error};
   show(node, item.path, std::make_shared<const ChildData>(std::move(unreadable)));
 }
@@ -153,8 +153,8 @@ void CacheCore::remove_with_all_below(const std::string& path) {
 /// The first item stays: it tells when there is a node again.
 void CacheCore::remove(Nodes::iterator node) {
   const std::string& path = node->first;
-  if (path != this->path()) follow_->drop({Aspect::data, path});
-  follow_->drop({Aspect::children, path});
+  if (path != this->path()) follow_->drop({WatchKind::data, path});
+  follow_->drop({WatchKind::children, path});
   show(node->second, path, nullptr);
   nodes_.erase(node);
 }

@@ -134,7 +134,7 @@ Followed<Queue> follow_item(const ClientHandle& client, Item item) {
 }  // namespace
 
 detail::FollowedData detail::follow_data(const ClientHandle& client, std::string path) {
-  auto followed = follow_item<DataWatcher>(client, {Aspect::data, std::move(path)});
+  auto followed = follow_item<DataWatcher>(client, {WatchKind::data, std::move(path)});
   return {std::move(followed.events), std::move(followed.follow)};
 }
 
@@ -144,7 +144,7 @@ DataWatch watch_data(const ClientHandle& client, std::string path) {
 }
 
 ChildrenWatch watch_children(const ClientHandle& client, std::string path) {
-  auto followed = follow_item<ChildrenWatcher>(client, {Aspect::children, std::move(path)});
+  auto followed = follow_item<ChildrenWatcher>(client, {WatchKind::children, std::move(path)});
   return ChildrenWatch{std::move(followed.events), std::move(followed.follow)};
 }
 

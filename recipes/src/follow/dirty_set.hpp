@@ -3,9 +3,12 @@
 
 #include "item.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -57,31 +60,46 @@ class DirtySet {
   /// Whatever is dirty, being read or held is owed from now on.
   void owe_unfinished();
   [[nodiscard]] std::size_t owed(Urgency urgency) const noexcept { return owed_[static_cast<std::size_t>(urgency)]; }
-  [[nodiscard]] bool is_clean(const Item& item) const;
+  [[nodiscard]] bool contains(const Item& item) { return find(item).node != nullptr; }
+  [[nodiscard]] bool is_clean(const Item& item);
   [[nodiscard]] std::size_t under_way() const noexcept { return under_way_; }
   [[nodiscard]] bool has_dirty() const noexcept { return !queues_[0].empty() || !queues_[1].empty(); }
-  [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }
+  [[nodiscard]] std::vector<Item> items();
 
  private:
-  enum class State : std::uint8_t { clean, dirty, reading, held };
-  struct Entry {
-    State state = State::clean;
-    Urgency urgency = Urgency::soon;
-    Duty duty = Duty::none;
-    std::uint64_t number = 0;  // its place in the queue when dirty; its ticket when being read
+  enum class State : std::uint8_t { absent, clean, dirty, reading, held };
+  struct Entry {             // small: there may be a hundred thousand
+    Ticket number : 56 = 0;  // its place in the queue when dirty; its ticket when being read
+    State state : 4 = State::absent;
+    Urgency urgency : 2 = Urgency::soon;
+    Duty duty : 2 = Duty::none;
   };
-  using Entries = std::unordered_map<Item, Entry, ItemHash>;
+  struct PathHash {
+    std::size_t operator()(const std::string& path) const noexcept { return std::hash<std::string>{}(path); }
+  };
+  /// Both items of a path share it. No hash is kept, since PathHash is noexcept.
+  using Nodes = std::unordered_map<std::string, std::array<Entry, 2>, PathHash>;
+  struct Place {
+    Nodes::value_type* node = nullptr;
+    WatchKind kind = WatchKind::data;
+  };
 
-  void enqueue(Entries::value_type& entry);
+  static Entry& entry_of(const Place& place) { return place.node->second[static_cast<std::size_t>(place.kind)]; }
+  static Item item_of(const Place& place) { return {place.kind, place.node->first}; }
+  [[nodiscard]] Place find(const Item& item);
+  template <class Action>
+  void each(Action action);
+  void number(Entry& entry) noexcept { entry.number = ++last_number_ & ((Ticket{1} << 56) - 1); }
+  void enqueue(const Place& place);
   void leave(Entry& entry, State next);
   void set_duty(Entry& entry, Duty duty);
   [[nodiscard]] auto& queue(Urgency urgency) { return queues_[static_cast<std::size_t>(urgency)]; }
 
-  Entries items_;
-  std::map<std::uint64_t, Entries::value_type*> queues_[2];  // by the order in which they became dirty
+  Nodes nodes_;
+  std::map<Ticket, Place> queues_[2];  // by the order in which they became dirty
   std::size_t owed_[2] = {0, 0};
   std::size_t under_way_ = 0;
-  std::uint64_t last_number_ = 0;
+  Ticket last_number_ = 0;
 };
 
 }  // namespace zklock

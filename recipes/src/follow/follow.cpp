@@ -11,7 +11,6 @@ Follow::Follow(const ClientHandle& client, Item first)
       serial_{client.get_executor()},
       observers_{detail::Observers<FollowObserver>::of(client.config().observers, client.config().logger)},
       first_{std::move(first)},
-      hints_{one_shot_hints()},
       pause_{serial_},
       look_{serial_},
       progress_{serial_},
@@ -23,9 +22,6 @@ void Follow::start(std::weak_ptr<Follower> follower) {
     self->has_begun_ = true;
     self->tell_observers(Freshness::State::loading, Freshness::State::loading, {});
     self->follower_ = std::move(follower);
-    self->hints_->event = [weak = self->weak_from_this()](const Item& item, WatchEventType type) {
-      if (const auto following = weak.lock()) following->on_event(item, type);
-    };
     self->dirty_.add(self->first_, Urgency::soon, DirtySet::Duty::none);
     spawn_detached(self->serial_, run(self), self->cancellation_.slot());
   });
@@ -40,7 +36,7 @@ void Follow::stop_now() {
   cancellation_.emit(asio::cancellation_type::terminal);
   pause_.cancel();
   look_.cancel();
-  hints_->forget_all();
+  forget_all();
   if (has_begun_ && !ended_) tell_observers(freshness_.state, Freshness::State::gone, {});
   if (const auto follower = follower_.lock(); follower && !ended_) follower->on_end(make_error_code(Error::closing));
   progress_.happen();
@@ -65,7 +61,8 @@ Awaitable<void> Follow::run(std::shared_ptr<Follow> self) {
 /// A new session has no watches, and may have missed anything.
 void Follow::begin(const Session& session) {
   session_ = session;
-  hints_->forget_all();
+  watches_.close();
+  watches_ = WatchSet{session, weak_from_this()};
   dirty_.mark_all();
   const std::lock_guard lock{mutex_};
   shown_session_ = session;
@@ -88,7 +85,7 @@ void Follow::on_suspended() {
 
 void Follow::end(error_code reason) {
   ended_ = reason;
-  hints_->forget_all();
+  watches_.close();
   look_.cancel();
   set_freshness(Freshness::State::gone);
   if (const auto follower = follower_.lock())  // streams end with `closing`
@@ -159,8 +156,8 @@ Freshness Follow::freshness() const {
 }
 
 void Follow::start_anew() {
+  forget_all();
   dirty_.clear();
-  hints_->forget_all();
   unsure_.clear();
   blind_.clear();
   first_is_absent_ = false;

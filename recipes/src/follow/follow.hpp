@@ -2,12 +2,12 @@
 #pragma once
 
 #include "dirty_set.hpp"
-#include "hints.hpp"
 
 #include <zklock/client.hpp>
 #include <zklock/recipe_kit/async_event.hpp>
 #include <zklock/recipe_kit/observers.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
+#include <zklock/recipe_kit/watch_listener.hpp>
 #include <zklock/recipes/caches/follow_observer.hpp>
 #include <zklock/recipes/caches/freshness.hpp>
 #include <zklock/timer.hpp>
@@ -47,7 +47,7 @@ class Follower {
 /// is answered, and all is read that was dirty then.
 ///
 /// Threads: the serial executor, unless marked.
-class Follow final : public detail::FreshnessSource, public std::enable_shared_from_this<Follow> {
+class Follow final : public detail::FreshnessSource, public WatchListener, public std::enable_shared_from_this<Follow> {
  public:
   using Urgency = DirtySet::Urgency;
 
@@ -74,7 +74,7 @@ class Follow final : public detail::FreshnessSource, public std::enable_shared_f
   /// The node is there: an item whose deletion was told is read again. (A deletion alone causes no read.)
   void release(const Item& item) { dirty_.release(item); }
   /// It was read, and no event has told of a change since.
-  [[nodiscard]] bool is_clean(const Item& item) const { return dirty_.is_clean(item); }
+  [[nodiscard]] bool is_clean(const Item& item) { return dirty_.is_clean(item); }
   /// Reads the item again, though no event has told of a change.
   void recheck(const Item& item) { dirty_.mark(item); }
   /// Drops everything and begins anew with the first item.
@@ -110,27 +110,29 @@ class Follow final : public detail::FreshnessSource, public std::enable_shared_f
   void pump();
   void read(const DirtySet::Read& read);
   void look_for_first(const DirtySet::Read& read);
-  void on_existence(const DirtySet::Read& read, error_code error, bool is_there, Watch watch);
+  void on_existence(const DirtySet::Read& read, error_code error, bool is_there);
+  [[nodiscard]] bool needs_watch(const Item& item);
   /// True: the reply counts, and has a value.
   [[nodiscard]] bool counts(const DirtySet::Read& read, error_code error);
   template <class Value, class Tell>
   auto when_read(const DirtySet::Read& read, Tell tell);
+  void forget_all();
   void retry_later();
   void cannot_read(const Item& item, error_code error);
   void look_again_later();
   void look_again();
-  void on_event(const Item& item, WatchEventType type);
+  void on_watch_event(WatchKind kind, const WatchEvent& event) override;
 
   ClientHandle client_;
   asio::any_io_executor serial_;
   std::shared_ptr<const detail::Observers<FollowObserver>> observers_;  // null: none
   std::uint64_t number_ = detail::next_number<FollowObserver>();
   Item first_;
-  std::shared_ptr<Hints> hints_;
   std::weak_ptr<Follower> follower_;
   asio::cancellation_signal cancellation_;
 
   Session session_;
+  WatchSet watches_;  // of that session
   DirtySet dirty_;
   DirtySet::Duty duty_ = DirtySet::Duty::owed;  // of the reply that the follower is told
   bool first_is_absent_ = false;

@@ -12,7 +12,7 @@ void Follow::add(const Item& item, Urgency urgency) { dirty_.add(item, urgency, 
 
 void Follow::drop(const Item& item) {
   dirty_.drop(item);
-  hints_->forget(item);
+  watches_.forget(item.kind, item.path);
   unsure_.erase(item);
   blind_.erase(item);
 }
@@ -23,64 +23,69 @@ void Follow::pump() {
   for (const DirtySet::Read& each : dirty_.take(window)) read(each);
 }
 
+/// The watch of a read stays if its item is followed: by this read or by a later one, which may have set it again by now.
 template <class Value, class Tell>
 auto Follow::when_read(const DirtySet::Read& read, Tell tell) {
-  return asio::bind_executor(serial_,
-                             [weak = weak_from_this(), read, tell](error_code error, Value value, Watch watch) {
-                               const auto self = weak.lock();
-                               if (!self || self->stopped_ || self->ended_) return;
-                               if (self->counts(read, error)) {
-                                 self->hints_->armed(read.item, std::move(watch));
-                                 self->unsure_.erase(read.item);
-                                 self->blind_.erase(read.item);
-                                 if (const auto follower = self->follower_.lock())
-                                   tell(*follower, read.item.path, std::move(value));
-                                 self->settle();
-                               }
-                               self->pump();
-                             });
+  return [weak = weak_from_this(), from = watches_, read, tell](error_code error, Value value) {
+    const auto self = weak.lock();
+    const bool goes_on = self && !self->stopped_ && !self->ended_;
+    if (goes_on && self->counts(read, error)) {
+      self->unsure_.erase(read.item);
+      self->blind_.erase(read.item);
+      if (const auto follower = self->follower_.lock()) tell(*follower, read.item.path, std::move(value));
+      self->settle();
+    }
+    if (!goes_on || !self->needs_watch(read.item)) from.forget(read.item.kind, read.item.path);
+    if (goes_on) self->pump();
+  };
 }
 
 void Follow::read(const DirtySet::Read& read) {
   if (read.item == first_ && first_is_absent_) return look_for_first(read);
-  if (read.item.aspect == Aspect::data) {
+  if (read.item.kind == WatchKind::data) {
     const auto tell = [](Follower& follower, const std::string& path, DataResult data) {
       follower.on_data(path, std::move(data));
     };
-    session_.async_get_data_and_watch(read.item.path, when_read<DataResult>(read, tell));
+    watches_.get_data(read.item.path, when_read<DataResult>(read, tell));
   } else {
     const auto tell = [](Follower& follower, const std::string& path, ChildrenResult children) {
       follower.on_children(path, std::move(children));
     };
-    session_.async_get_children_and_watch(read.item.path, when_read<ChildrenResult>(read, tell));
+    watches_.get_children(read.item.path, when_read<ChildrenResult>(read, tell));
   }
 }
 
+/// The watch is on the data, whatever the item.
 void Follow::look_for_first(const DirtySet::Read& read) {
-  session_.async_exists_and_watch(
-      read.item.path, asio::bind_executor(serial_, [weak = weak_from_this(), read](
-                                                       error_code error, const std::optional<Stat>& stat, Watch watch) {
-        const auto self = weak.lock();
-        if (!self || self->stopped_ || self->ended_) return;
-        self->on_existence(read, error, stat.has_value(), std::move(watch));
-        self->pump();
-      }));
+  watches_.exists(read.item.path,
+                  [weak = weak_from_this(), from = watches_, read](error_code error, const std::optional<Stat>& stat) {
+                    const auto self = weak.lock();
+                    const bool goes_on = self && !self->stopped_ && !self->ended_;
+                    if (goes_on) self->on_existence(read, error, stat.has_value());
+                    const Item watched{WatchKind::data, read.item.path};
+                    if (!goes_on || !self->needs_watch(watched)) from.forget(watched.kind, watched.path);
+                    if (goes_on) self->pump();
+                  });
 }
 
 /// A node that has appeared is read next.
-void Follow::on_existence(const DirtySet::Read& read, error_code error, bool is_there, Watch watch) {
+void Follow::on_existence(const DirtySet::Read& read, error_code error, bool is_there) {
   if (!error && is_there) {
     first_is_absent_ = false;
-    if (dirty_.answered(read, DirtySet::Answer::failed).first) hints_->armed(read.item, std::move(watch));
+    static_cast<void>(dirty_.answered(read, DirtySet::Answer::failed));
     return;
   }
   if (!counts(read, error)) return;
-  hints_->armed(read.item, std::move(watch));
   blind_.erase(read.item);
   unsure_.insert(read.item);
   look_again_later();
   if (const auto follower = follower_.lock()) follower->on_absent(read.item);
   settle();
+}
+
+/// An absent first node, whatever the item, is looked for with a watch of its data.
+bool Follow::needs_watch(const Item& item) {
+  return dirty_.contains(item) || (first_is_absent_ && item == Item{WatchKind::data, first_.path});
 }
 
 namespace {
@@ -162,9 +167,16 @@ void Follow::look_again() {
   look_again_later();
 }
 
-void Follow::on_event(const Item& item, WatchEventType type) {
+void Follow::forget_all() {
+  for (const Item& item : dirty_.items()) watches_.forget(item.kind, item.path);
+  if (first_is_absent_) watches_.forget(WatchKind::data, first_.path);
+}
+
+void Follow::on_watch_event(WatchKind kind, const WatchEvent& event) {
   if (stopped_) return;
-  if (type == WatchEventType::node_deleted && item != first_) {
+  const bool is_looked_for = first_is_absent_ && event.path == first_.path;  // with a watch of the data
+  const Item item = is_looked_for ? first_ : Item{kind, event.path};
+  if (event.type == WatchEventType::node_deleted && item != first_) {
     dirty_.hold(item);
   } else {
     dirty_.mark(item);

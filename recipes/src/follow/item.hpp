@@ -1,27 +1,17 @@
-// What Follow reads: one aspect of one node.
+// What Follow reads: the data of a node, or the list of its children.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
+#include <zklock/watch_event.hpp>
+
 #include <string>
 
 namespace zklock {
 
-/// The servers keep a watch for each of them apart.
-enum class Aspect : std::uint8_t { data, children };
-
 struct Item {
-  Aspect aspect = Aspect::data;
+  WatchKind kind = WatchKind::data;
   std::string path{};
 
   friend auto operator<=>(const Item&, const Item&) = default;
-};
-
-struct ItemHash {
-  std::size_t operator()(const Item& item) const noexcept {
-    return std::hash<std::string>{}(item.path) * 2 + static_cast<std::size_t>(item.aspect);
-  }
 };
 
 }  // namespace zklock

@@ -18,7 +18,7 @@ std::shared_ptr<GroupView> GroupView::start(const ClientHandle& client, std::str
 
 GroupView::GroupView(const ClientHandle& client, std::string path)
     : RecipeCore{client, std::move(path)},
-      follow_{std::make_shared<Follow>(client, Item{Aspect::children, this->path()})},
+      follow_{std::make_shared<Follow>(client, Item{WatchKind::children, this->path()})},
       told_{client.get_executor()} {}
 
 // ---- any thread
@@ -61,7 +61,7 @@ Awaitable<error_code> GroupView::wait_for(std::shared_ptr<GroupView> self, std::
 
 // ---- what the servers say
 
-Item GroupView::item_of(const std::string& name) const { return {Aspect::data, join_path(path(), name)}; }
+Item GroupView::item_of(const std::string& name) const { return {WatchKind::data, join_path(path(), name)}; }
 
 void GroupView::on_children(const std::string&, ChildrenResult children) {
   std::set<std::string> names{children.names.begin(), children.names.end()};
@@ -94,7 +94,7 @@ void GroupView::on_data(const std::string& path, DataResult data) {
 
 /// A member that is gone is in the next list no more, or it is there again.
 void GroupView::on_absent(const Item& item) {
-  if (item.aspect == Aspect::data) {
+  if (item.kind == WatchKind::data) {
     read_.erase(std::string{node_name(item.path)});
     return;
   }
@@ -108,7 +108,7 @@ void GroupView::on_absent(const Item& item) {
 /// Of a member the payload is not known; that it is there is. Without a list the members that were shown stay, and are
 /// said to be old.
 void GroupView::on_unreadable(const Item& item, error_code error) {
-  if (item.aspect == Aspect::data) {
+  if (item.kind == WatchKind::data) {
     read_.insert_or_assign(std::string{node_name(item.path)}, Member{});
     return show();
   }
@@ -122,7 +122,7 @@ void GroupView::on_unreadable(const Item& item, error_code error) {
 /// node by now, of which another list will tell.
 bool GroupView::is_whole() const {
   if (!is_listed_ || read_.size() != names_.size()) return false;
-  return follow_->is_clean({Aspect::children, path()}) ||
+  return follow_->is_clean({WatchKind::children, path()}) ||
          std::ranges::all_of(read_, [this](const auto& entry) { return entry.second.czxid <= listed_; });
 }
 

@@ -18,9 +18,9 @@ constexpr auto owed = DirtySet::Duty::owed;
 constexpr auto read = DirtySet::Answer::read;
 constexpr auto failed = DirtySet::Answer::failed;
 
-const Item a{Aspect::data, "/a"};
-const Item b{Aspect::data, "/b"};
-const Item c{Aspect::children, "/a"};
+const Item a{WatchKind::data, "/a"};
+const Item b{WatchKind::data, "/b"};
+const Item c{WatchKind::children, "/a"};
 
 using Items = std::vector<Item>;
 

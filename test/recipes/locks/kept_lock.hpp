@@ -45,7 +45,7 @@ struct KeptFixture : RepeatedLock {
   static asio::awaitable<void> a_moment() { return pause(std::chrono::milliseconds{10}); }
   [[nodiscard]] bool watches_children() const {
     return std::ranges::any_of(simulation.ensemble().watches(), [this](const testing::FakeWatch& each) {
-      return each.kind == testing::FakeWatchKind::children && each.path == queue;
+      return each.kind == WatchKind::children && each.path == queue;
     });
   }
 

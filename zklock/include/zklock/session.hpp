@@ -295,6 +295,7 @@ class Session {
  private:
   friend class detail::CleanupTrace;
   friend class SessionRenewal;
+  friend class WatchSet;
   detail::SessionHandle core_;
 };
 

@@ -16,8 +16,6 @@ void abandon(const std::shared_ptr<WatchCore>& watch) noexcept;
 [[nodiscard]] bool is_set(const WatchCore& watch) noexcept;
 }  // namespace detail
 
-class WatchListener;
-
 /// A watch that a read of a Session has set. Move-only. The destructor gives the watch up, and removes it from the
 /// server if nothing else in the session waits for it.
 ///
@@ -55,8 +53,6 @@ class [[nodiscard]] Watch {
   }
 
  private:
-  friend void listen(const Watch& watch, std::weak_ptr<WatchListener> listener);
-
   std::shared_ptr<detail::WatchCore> core_;
 };
 

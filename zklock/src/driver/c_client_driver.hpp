@@ -33,7 +33,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   void start(std::weak_ptr<LinkListener> listener) override;
   RequestId submit(Request request, std::shared_ptr<ReplySink> sink, std::shared_ptr<WatchSink> watch) override;
   void forget(RequestId id) override;
-  void forget_watch(const WatchSink& watch) override;
+  void forget_watch(const WatchSink& watch, const WatchPlace& place) override;
   void close(CloseMode mode, error_code reason, std::function<void()> closed) override;
   void abandon() override;
   void set_servers(std::vector<std::string> servers) override;
@@ -46,7 +46,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
     Operation operation;
     std::shared_ptr<ReplySink> sink;
     std::shared_ptr<WatchSink> watch;
-    WatchTable::Id watch_entry = 0;
+    WatchTable::Read watching{};
     Clock::time_point sent{};
     std::shared_ptr<MultiCall> multi{};
   };
@@ -64,7 +64,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   void answer(RequestId id, Reply reply);
   void fire(const char* path, WatchEventType type);
   void drop_unused_watches();
-  void drop_watch(WatchTable::Id entry);
+  void drop_watch(const WatchPlace& place);
   void removed_watch(RequestId removal, int rc);
   void end(error_code reason);
   void log_line(std::string_view line);
@@ -114,10 +114,10 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   std::chrono::milliseconds session_timeout_;
 
   SlotMap<Pending> requests_;
-  SlotMap<WatchTable::Place> removals_;
+  SlotMap<WatchPlace> removals_;
   std::vector<std::shared_ptr<MultiCall>> unanswered_multis_;  // the library writes into them until it is closed
   WatchTable watches_;
-  std::vector<WatchTable::Id> unused_watches_;
+  std::vector<WatchPlace> unused_watches_;
   ReplyQueue replies_;
   LinkState link_ = LinkState::disconnected;
   LogLimit log_limit_;

@@ -10,22 +10,20 @@
 
 namespace zklock {
 
-namespace {
-
-WatchKind watch_kind(Operation operation) {
-  return operation == Operation::get_children ? WatchKind::children : WatchKind::data;
-}
-
-}  // namespace
-
 // ---- requests
 
 Driver::RequestId CClientDriver::submit(Request request, std::shared_ptr<ReplySink> sink,
                                         std::shared_ptr<WatchSink> watch) {
-  const bool affordable = !watch || watches_.has_room_for(watch_kind(request.operation), request.path);
-  const WatchTable::Id entry = watch && affordable ? watches_.begin(watch_kind(request.operation), request.path) : 0;
-  const RequestId id = requests_.add({request.operation, std::move(sink), std::move(watch), entry, Clock::now(), {}});
-  const error_code refused = affordable ? send(request, id, entry != 0) : make_error_code(Error::too_many_watches);
+  WatchTable::Read read;
+  bool affordable = true;
+  if (watch) {
+    WatchPlace place{watch_kind(request.operation), request.path};
+    affordable = watches_.has_room_for(place);
+    if (affordable) read = watches_.begin(std::move(place));
+  }
+  const RequestId id = requests_.add({request.operation, std::move(sink), std::move(watch), read, Clock::now(), {}});
+  const error_code refused =
+      affordable ? send(request, id, static_cast<bool>(read)) : make_error_code(Error::too_many_watches);
   if (refused) answer(id, Reply{.error = refused});
   if (!replies_.is_delivering()) wake();
   return id;
@@ -98,10 +96,10 @@ void CClientDriver::forget(RequestId id) {
 void CClientDriver::answer(RequestId id, Reply reply) {
   std::optional<Pending> pending = requests_.take(id);
   if (!pending) return;
-  if (pending->watch_entry) {
+  if (pending->watching) {
     const bool is_set = !reply.error || (pending->operation == Operation::exists && reply.error == Error::no_node);
-    if (watches_.finish(pending->watch_entry, is_set, std::move(pending->watch)))
-      unused_watches_.push_back(pending->watch_entry);
+    if (watches_.finish(pending->watching, is_set, std::move(pending->watch)))
+      unused_watches_.push_back(pending->watching.place());
   }
   if (pending->sink) replies_.add_reply(std::move(pending->sink), std::move(reply));
 }
@@ -125,7 +123,8 @@ void CClientDriver::answer_multi(RequestId id, int rc) {
 /// The library calls back once for both watches of a node that was deleted.
 void CClientDriver::fire(const char* path, WatchEventType type) {
   const auto fire_one = [&](WatchKind kind) {
-    for (auto& sink : watches_.fire({kind, path})) replies_.add_event(std::move(sink), type);
+    const WatchPlace place{kind, path};
+    for (auto& sink : watches_.fire(place)) replies_.add_event(std::move(sink), place, type);
   };
   if (type != WatchEventType::node_children_changed) fire_one(WatchKind::data);
   if (type == WatchEventType::node_children_changed || type == WatchEventType::node_deleted)
@@ -142,27 +141,26 @@ void CClientDriver::end(error_code reason) {
 // ---- watches that are given up
 
 /// The watch's event may be in the queue, among thousands: the sink knows that it is not wanted.
-void CClientDriver::forget_watch(const WatchSink& watch) {
-  if (const auto entry = watches_.forget(watch)) drop_watch(*entry);
+void CClientDriver::forget_watch(const WatchSink& watch, const WatchPlace& place) {
+  watches_.forget(watch, place);
+  drop_watch(place);
 }
 
 void CClientDriver::drop_unused_watches() {
-  for (const WatchTable::Id entry : std::exchange(unused_watches_, {}))
-    if (watches_.unused(entry)) drop_watch(entry);
+  for (const WatchPlace& place : std::exchange(unused_watches_, {})) drop_watch(place);
 }
 
 /// Removing "all" watchers of the place removes zklock's, the only one. Unlike the removal of one watcher it also
 /// clears the server's entry [F133]. A read that is sent later sets its watch after the removal, in the library and at
 /// the server, since both follow the order of the requests.
-void CClientDriver::drop_watch(WatchTable::Id entry) {
-  const std::optional<WatchTable::Place> place = watches_.end(entry);
-  if (!place || stopped_ || !handle_) return;
-  const ZooWatcherType type = place->kind == WatchKind::data ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD;
+void CClientDriver::drop_watch(const WatchPlace& place) {
+  if (!watches_.end(place) || stopped_ || !handle_) return;
+  const ZooWatcherType type = place.kind == WatchKind::data ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD;
   const int local = connected() ? 0 : 1;  // a reconnect sets only the watches that the library still knows
   const CallScope scope{this};
-  const RequestId removal = local ? 0 : removals_.add(*place);
+  const RequestId removal = local ? 0 : removals_.add(place);
   const int rc = zoo_aremove_all_watches(
-      handle_, place->path.c_str(), type, local,
+      handle_, place.path.c_str(), type, local,
       reinterpret_cast<void_completion_t*>(local ? nullptr : &Callbacks::on_watch_removed), to_context(removal));
   if (rc != ZOK) removals_.take(removal);
   if (!replies_.is_delivering()) wake();
@@ -170,7 +168,7 @@ void CClientDriver::drop_watch(WatchTable::Id entry) {
 
 /// A removal that failed leaves the library's watch, which a reconnect would set again.
 void CClientDriver::removed_watch(RequestId removal, int rc) {
-  const std::optional<WatchTable::Place> place = removals_.take(removal);
+  const std::optional<WatchPlace> place = removals_.take(removal);
   if (!place || rc == ZOK || rc == ZNOWATCHER || stopped_ || !handle_ || watches_.adopt(*place)) return;
   const ZooWatcherType type = place->kind == WatchKind::data ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD;
   zoo_aremove_all_watches(handle_, place->path.c_str(), type, 1, nullptr, nullptr);

@@ -92,16 +92,24 @@ class ReplySink {
   virtual void on_reply(Reply& reply) = 0;
 };
 
-/// Receives at most one watch event, or the error that ended the session; after the reply of the read that set the
-/// watch.
+/// Where a watch is. The path is the server's.
+struct WatchPlace {
+  WatchKind kind = WatchKind::data;
+  std::string path{};
+  friend auto operator<=>(const WatchPlace&, const WatchPlace&) = default;
+};
+
+/// Of the watch that a read sets.
+[[nodiscard]] constexpr WatchKind watch_kind(Operation operation) noexcept {
+  return operation == Operation::get_children ? WatchKind::children : WatchKind::data;
+}
+
+/// Waits at one place or at many: at each of them it receives at most one event for each read that set the watch, after
+/// the reply of that read; or the error that ended the session.
 class WatchSink {
  public:
   virtual ~WatchSink() = default;
-  virtual void on_watch_event(error_code error, WatchEventType event) = 0;
-
- private:
-  friend class WatchTable;
-  std::uint64_t entry_ = 0;  ///< where it waits, or last waited; 0: it never did
+  virtual void on_watch_event(error_code error, const WatchPlace& place, WatchEventType event) = 0;
 };
 
 /// The driver's view of the session. `expired` and `auth_failed` are final.
@@ -147,9 +155,9 @@ class Driver {
   /// The sinks of the request are not called any more. The server may still carry the request out.
   virtual void forget(RequestId id) = 0;
 
-  /// Gives the sink's watch up, also at the server if no other sink uses it. The sink may still get an event that has
-  /// already happened.
-  virtual void forget_watch(const WatchSink& watch) = 0;
+  /// Gives the sink's watch at the place up, also at the server if no other sink uses it. The sink may still get an
+  /// event that has already happened.
+  virtual void forget_watch(const WatchSink& watch, const WatchPlace& place) = 0;
 
   /// Ends the connection. Requests without a reply, and watches that have not fired, complete with `reason`. `closed`
   /// is called when it is done.

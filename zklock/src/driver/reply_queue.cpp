@@ -9,8 +9,8 @@ void ReplyQueue::add_reply(std::shared_ptr<ReplySink> sink, Reply reply) {
   inbox_.push_back({.sink = std::move(sink), .reply = std::move(reply), .watch = {}});
 }
 
-void ReplyQueue::add_event(std::shared_ptr<WatchSink> sink, WatchEventType type) {
-  inbox_.push_back({.sink = {}, .reply = {}, .watch = std::move(sink), .type = type});
+void ReplyQueue::add_event(std::shared_ptr<WatchSink> sink, WatchPlace place, WatchEventType type) {
+  inbox_.push_back({.sink = {}, .reply = {}, .watch = std::move(sink), .place = std::move(place), .type = type});
 }
 
 void ReplyQueue::add_end(std::shared_ptr<WatchSink> sink, error_code reason) {
@@ -33,7 +33,7 @@ void ReplyQueue::call_sinks(std::size_t max_replies) {
     if (entry.sink) {
       entry.sink->on_reply(entry.reply);
     } else {
-      entry.watch->on_watch_event(entry.reply.error, entry.type);
+      entry.watch->on_watch_event(entry.reply.error, entry.place, entry.type);
     }
   }
 }

@@ -17,7 +17,7 @@ class ReplyQueue {
  public:
   void add_state(LinkState state) { states_.push_back(state); }
   void add_reply(std::shared_ptr<ReplySink> sink, Reply reply);
-  void add_event(std::shared_ptr<WatchSink> sink, WatchEventType type);
+  void add_event(std::shared_ptr<WatchSink> sink, WatchPlace place, WatchEventType type);
   /// The end of a watch with its session.
   void add_end(std::shared_ptr<WatchSink> sink, error_code reason);
 
@@ -54,6 +54,7 @@ class ReplyQueue {
     std::shared_ptr<ReplySink> sink;
     Reply reply;
     std::shared_ptr<WatchSink> watch;
+    WatchPlace place{};
     WatchEventType type{};
   };
 

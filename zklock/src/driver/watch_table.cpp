@@ -1,85 +1,101 @@
 #include "watch_table.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 namespace zklock {
 
-bool WatchTable::has_room_for(WatchKind kind, const std::string& path) const {
-  return bytes_ + size_of(path) <= max_bytes_ || ids_.contains(Place{kind, path});
+namespace {
+
+constexpr std::size_t index_of(WatchKind kind) noexcept { return static_cast<std::size_t>(kind); }
+
+}  // namespace
+
+bool WatchTable::Entry::is_unused(WatchKind kind) const {
+  const Watched& each = watched[index_of(kind)];
+  const auto waits = [kind](const Waiter& waiter) { return waiter.waits[index_of(kind)]; };
+  return each.is_there && each.reads == 0 && std::ranges::none_of(waiters, waits);
 }
 
-WatchTable::Id WatchTable::begin(WatchKind kind, const std::string& path) {
-  const auto [place, is_new] = ids_.try_emplace(Place{kind, path}, 0);
-  if (is_new) {
-    place->second = entries_.add(Entry{&place->first, 0, false, {}});
-    bytes_ += size_of(path);
+WatchTable::Entry* WatchTable::find(const WatchPlace& place) {
+  const auto entry = entries_.find(place.path);
+  return entry != entries_.end() && entry->second.watched[index_of(place.kind)].is_there ? &entry->second : nullptr;
+}
+
+bool WatchTable::has_room_for(const WatchPlace& place) {
+  return bytes_ + size_of(place.path) <= max_bytes_ || find(place);
+}
+
+WatchTable::Read WatchTable::begin(WatchPlace place) {
+  Entries::value_type& entry = *entries_.try_emplace(std::move(place.path)).first;
+  Watched& watched = entry.second.watched[index_of(place.kind)];
+  if (!std::exchange(watched.is_there, true)) {
+    ++size_;
+    bytes_ += size_of(entry.first);
   }
-  ++entries_.find(place->second)->reads;
-  return place->second;
+  ++watched.reads;
+  return {entry, place.kind};
 }
 
-bool WatchTable::finish(Id id, bool is_set, Sink sink) {
-  Entry* entry = entries_.find(id);
-  if (!entry) return false;
-  --entry->reads;
-  if (is_set) entry->is_set = true;
+bool WatchTable::finish(const Read& read, bool is_set, Sink sink) {
+  Entry& entry = read.entry_->second;
+  Watched& watched = entry.watched[index_of(read.kind_)];
+  --watched.reads;
+  if (is_set) watched.is_set = true;
   if (is_set && sink) {
-    sink->entry_ = id;
-    entry->sinks.push_back(std::move(sink));
+    auto waiter = std::ranges::find(entry.waiters, sink, &Waiter::sink);
+    if (waiter == entry.waiters.end()) waiter = entry.waiters.insert(waiter, Waiter{std::move(sink)});
+    waiter->waits[index_of(read.kind_)] = true;
   }
-  return entry->reads == 0 && entry->sinks.empty();
+  return entry.is_unused(read.kind_);
 }
 
-std::optional<WatchTable::Id> WatchTable::forget(const WatchSink& sink) {
-  const Id id = sink.entry_;
-  Entry* entry = entries_.find(id);
-  if (!entry || std::erase_if(entry->sinks, [&](const Sink& other) { return other.get() == &sink; }) == 0)
-    return std::nullopt;
-  if (entry->reads > 0 || !entry->sinks.empty()) return std::nullopt;
-  return id;
+void WatchTable::forget(const WatchSink& sink, const WatchPlace& place) {
+  Entry* entry = find(place);
+  if (!entry) return;
+  const auto waiter = std::ranges::find(entry->waiters, &sink, [](const Waiter& each) { return each.sink.get(); });
+  if (waiter == entry->waiters.end()) return;
+  waiter->waits[index_of(place.kind)] = false;
+  if (waiter->is_done()) entry->waiters.erase(waiter);
 }
 
-std::vector<WatchTable::Sink> WatchTable::fire(const Place& place) {
-  const auto found = ids_.find(place);
-  if (found == ids_.end()) return {};
-  const Id id = found->second;
-  Entry& entry = *entries_.find(id);
-  entry.is_set = false;
-  std::vector<Sink> sinks = std::exchange(entry.sinks, {});
-  if (entry.reads == 0) end(id);
+std::vector<WatchTable::Sink> WatchTable::fire(const WatchPlace& place) {
+  Entry* entry = find(place);
+  if (!entry) return {};
+  entry->watched[index_of(place.kind)].is_set = false;
+  std::vector<Sink> sinks;
+  for (Waiter& each : entry->waiters)
+    if (std::exchange(each.waits[index_of(place.kind)], false)) sinks.push_back(each.sink);
+  const auto done = std::ranges::remove_if(entry->waiters, &Waiter::is_done);
+  entry->waiters.erase(done.begin(), done.end());
+  static_cast<void>(end(place));
   return sinks;
 }
 
-bool WatchTable::unused(Id id) {
-  const Entry* entry = entries_.find(id);
-  return entry && entry->reads == 0 && entry->sinks.empty();
+bool WatchTable::end(const WatchPlace& place) {
+  const auto found = entries_.find(place.path);
+  if (found == entries_.end() || !found->second.is_unused(place.kind)) return false;
+  auto& watched = found->second.watched;
+  const bool was_set = std::exchange(watched[index_of(place.kind)], {}).is_set;
+  --size_;
+  bytes_ -= size_of(place.path);
+  if (std::ranges::none_of(watched, &Watched::is_there)) entries_.erase(found);
+  return was_set;
 }
 
-std::optional<WatchTable::Place> WatchTable::end(Id id) {
-  std::optional<Entry> entry = entries_.take(id);
-  if (!entry) return std::nullopt;
-  auto place = ids_.extract(*entry->place);
-  bytes_ -= size_of(place.key().path);
-  if (!entry->is_set) return std::nullopt;
-  return std::move(place.key());
-}
-
-bool WatchTable::adopt(const Place& place) {
-  const auto found = ids_.find(place);
-  if (found == ids_.end()) return false;
-  entries_.find(found->second)->is_set = true;
-  return true;
+bool WatchTable::adopt(const WatchPlace& place) {
+  Entry* entry = find(place);
+  if (entry) entry->watched[index_of(place.kind)].is_set = true;
+  return entry;
 }
 
 std::vector<WatchTable::Sink> WatchTable::drain() {
   std::vector<Sink> all;
-  for (const Id id : entries_.ids()) {
-    std::optional<Entry> entry = entries_.take(id);
-    std::move(entry->sinks.begin(), entry->sinks.end(), std::back_inserter(all));
-  }
-  ids_.clear();
-  bytes_ = 0;
+  for (auto& [path, entry] : std::exchange(entries_, {}))
+    for (const Waiter& each : entry.waiters)
+      for (const bool waits : each.waits)
+        if (waits) all.push_back(each.sink);
+  size_ = bytes_ = 0;
   return all;
 }
 

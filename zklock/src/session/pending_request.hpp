@@ -22,7 +22,7 @@ namespace zklock::detail {
 template <class Decode, class... Results>
 class Pending final : public ReplySink, public std::enable_shared_from_this<Pending<Decode, Results...>> {
  public:
-  Pending(SessionHandle session, Handler<Results...>&& handler, std::shared_ptr<WatchCore> watch, Decode decode)
+  Pending(SessionHandle session, Handler<Results...>&& handler, std::shared_ptr<WatchSink> watch, Decode decode)
       : session_{std::move(session)},
         handler_{std::move(handler)},
         watch_{std::move(watch)},
@@ -68,7 +68,8 @@ class Pending final : public ReplySink, public std::enable_shared_from_this<Pend
   void cancel() {
     if (!handler_) return;
     if (id_) session_->driver().forget(id_);
-    if (watch_) session_->driver().forget_watch(*watch_);  // the reply may have arrived and wait for its delivery
+    if (watch_)  // the reply may have arrived and wait for its delivery
+      session_->driver().forget_watch(*watch_, {watch_kind(about_.operation), about_.path});
     fail_later(make_error_code(asio::error::operation_aborted));
   }
 
@@ -99,7 +100,7 @@ class Pending final : public ReplySink, public std::enable_shared_from_this<Pend
 
   SessionHandle session_;
   std::optional<Handler<Results...>> handler_;
-  std::shared_ptr<WatchCore> watch_;
+  std::shared_ptr<WatchSink> watch_;
   Decode decode_;
   Driver::RequestId id_ = 0;
   RequestName about_{};
@@ -108,7 +109,7 @@ class Pending final : public ReplySink, public std::enable_shared_from_this<Pend
 
 /// `decode(reply, session, watch)` makes the tuple of results; it may also change reply.error.
 template <class... Results, class Decode>
-void launch(SessionHandle session, Handler<Results...>&& handler, Request request, std::shared_ptr<WatchCore> watch,
+void launch(SessionHandle session, Handler<Results...>&& handler, Request request, std::shared_ptr<WatchSink> watch,
             Decode decode) {
   using Operation = Pending<Decode, Results...>;
   const auto serial = session->runtime().serial();

@@ -1,7 +1,10 @@
 // The operations of Session: the request of each, and how its reply is decoded.
 #include "pending_request.hpp"
 
+#include <zklock/recipe_kit/watch_listener.hpp>
 #include <zklock/session.hpp>
+
+#include <algorithm>
 
 namespace zklock::detail {
 
@@ -9,14 +12,17 @@ Runtime& home_of(const SessionCore& session) { return session.runtime(); }
 
 namespace {
 
-using WatchHandle = std::shared_ptr<WatchCore>;
+/// Of the reads below: a WatchCore, the set's own core, or none.
+using WatchHandle = std::shared_ptr<WatchSink>;
 
-WatchHandle make_watch(const SessionHandle& session, const std::string& path) {
-  return std::make_shared<WatchCore>(session, path);
+WatchHandle make_watch(const SessionHandle& session, WatchKind kind, const std::string& path) {
+  return std::make_shared<WatchCore>(session, kind, path);
 }
 
-/// Makes a watch only if the read succeeded.
-Watch watch_after(const Reply& reply, WatchHandle watch) { return reply.error ? Watch{} : Watch{std::move(watch)}; }
+/// Of a read with make_watch(): makes a watch only if the read succeeded.
+Watch watch_after(const Reply& reply, WatchHandle watch) {
+  return reply.error ? Watch{} : Watch{std::static_pointer_cast<WatchCore>(std::move(watch))};
+}
 
 /// Checks the path that the server reports: the requested one, followed by nothing but digits.
 void check_created(Reply& reply, const std::string& asked, CreateMode mode) {
@@ -29,14 +35,10 @@ void check_created(Reply& reply, const std::string& asked, CreateMode mode) {
 }
 
 /// Invalid names would lead out of the directory, or into a path that is refused later.
-void check_names(Reply& reply, WatchHandle& watch) {
+void check_names(Reply& reply) {
   if (reply.error) return;
-  for (const std::string& name : reply.children) {
-    if (!name.empty() && name.find('/') == std::string::npos) continue;
-    reply.error = make_error_code(Error::protocol_error);
-    static_cast<void>(Watch{std::move(watch)});  // the watch was set, but the caller will not get it
-    return;
-  }
+  const auto is_valid = [](const std::string& name) { return !name.empty() && name.find('/') == std::string::npos; };
+  if (!std::ranges::all_of(reply.children, is_valid)) reply.error = make_error_code(Error::protocol_error);
 }
 
 /// A missing node is a result, not an error.
@@ -73,13 +75,39 @@ void start_remove(SessionHandle session, std::string path, std::int32_t version,
          [](Reply&, const SessionHandle&, WatchHandle) { return std::tuple{}; });
 }
 
-void start_exists(SessionHandle session, std::string path, Handler<std::optional<Stat>> handler) {
-  launch(std::move(session), std::move(handler), {.operation = Operation::exists, .path = std::move(path)}, nullptr,
+namespace {
+
+// Reads without a Watch for the caller: `watch` is null, or a set's.
+
+void read_existence(SessionHandle session, std::string path, WatchHandle watch, Handler<std::optional<Stat>> handler) {
+  launch(std::move(session), std::move(handler), {.operation = Operation::exists, .path = std::move(path)},
+         std::move(watch),
          [](Reply& reply, const SessionHandle&, WatchHandle) { return std::tuple{to_existence(reply)}; });
 }
 
+void read_data(SessionHandle session, std::string path, WatchHandle watch, Handler<DataResult> handler) {
+  launch(std::move(session), std::move(handler), {.operation = Operation::get_data, .path = std::move(path)},
+         std::move(watch), [](Reply& reply, const SessionHandle&, WatchHandle) {
+           return std::tuple{DataResult{std::move(reply.data), reply.stat}};
+         });
+}
+
+void read_children(SessionHandle session, std::string path, WatchHandle watch, Handler<ChildrenResult> handler) {
+  launch(std::move(session), std::move(handler), {.operation = Operation::get_children, .path = std::move(path)},
+         std::move(watch), [](Reply& reply, const SessionHandle&, WatchHandle) {
+           check_names(reply);
+           return std::tuple{ChildrenResult{std::move(reply.children), reply.stat}};
+         });
+}
+
+}  // namespace
+
+void start_exists(SessionHandle session, std::string path, Handler<std::optional<Stat>> handler) {
+  read_existence(std::move(session), std::move(path), nullptr, std::move(handler));
+}
+
 void start_exists_and_watch(SessionHandle session, std::string path, Handler<std::optional<Stat>, Watch> handler) {
-  auto watch = make_watch(session, path);
+  auto watch = make_watch(session, WatchKind::data, path);
   launch(std::move(session), std::move(handler), {.operation = Operation::exists, .path = std::move(path)},
          std::move(watch), [](Reply& reply, const SessionHandle&, WatchHandle set) {
            auto existence = to_existence(reply);
@@ -88,14 +116,11 @@ void start_exists_and_watch(SessionHandle session, std::string path, Handler<std
 }
 
 void start_get_data(SessionHandle session, std::string path, Handler<DataResult> handler) {
-  launch(std::move(session), std::move(handler), {.operation = Operation::get_data, .path = std::move(path)}, nullptr,
-         [](Reply& reply, const SessionHandle&, WatchHandle) {
-           return std::tuple{DataResult{std::move(reply.data), reply.stat}};
-         });
+  read_data(std::move(session), std::move(path), nullptr, std::move(handler));
 }
 
 void start_get_data_and_watch(SessionHandle session, std::string path, Handler<DataResult, Watch> handler) {
-  auto watch = make_watch(session, path);
+  auto watch = make_watch(session, WatchKind::data, path);
   launch(std::move(session), std::move(handler), {.operation = Operation::get_data, .path = std::move(path)},
          std::move(watch), [](Reply& reply, const SessionHandle&, WatchHandle set) {
            return std::tuple{DataResult{std::move(reply.data), reply.stat}, watch_after(reply, std::move(set))};
@@ -110,19 +135,17 @@ void start_set_data(SessionHandle session, std::string path, std::string data, s
 }
 
 void start_get_children(SessionHandle session, std::string path, Handler<ChildrenResult> handler) {
-  launch(std::move(session), std::move(handler), {.operation = Operation::get_children, .path = std::move(path)},
-         nullptr, [](Reply& reply, const SessionHandle&, WatchHandle none) {
-           check_names(reply, none);
-           return std::tuple{ChildrenResult{std::move(reply.children), reply.stat}};
-         });
+  read_children(std::move(session), std::move(path), nullptr, std::move(handler));
 }
 
 void start_get_children_and_watch(SessionHandle session, std::string path, Handler<ChildrenResult, Watch> handler) {
-  auto watch = make_watch(session, path);
+  auto watch = make_watch(session, WatchKind::children, path);
   launch(std::move(session), std::move(handler), {.operation = Operation::get_children, .path = std::move(path)},
          std::move(watch), [](Reply& reply, const SessionHandle&, WatchHandle set) {
-           check_names(reply, set);
-           return std::tuple{ChildrenResult{std::move(reply.children), reply.stat}, watch_after(reply, std::move(set))};
+           Watch result = watch_after(reply, std::move(set));
+           check_names(reply);
+           if (reply.error) result = {};  // it was set, but the caller does not get it
+           return std::tuple{ChildrenResult{std::move(reply.children), reply.stat}, std::move(result)};
          });
 }
 
@@ -196,3 +219,30 @@ void start_sync(SessionHandle session, std::string path, Handler<> handler) {
 }
 
 }  // namespace zklock::detail
+
+namespace zklock {
+
+WatchSet::WatchSet(const Session& session, std::weak_ptr<WatchListener> listener)
+    : core_{std::make_shared<detail::WatchSetCore>(session.core_, std::move(listener))} {}
+
+void WatchSet::exists(std::string path, detail::Handler<std::optional<Stat>> handler) const {
+  detail::read_existence(core_->session(), std::move(path), core_, std::move(handler));
+}
+
+void WatchSet::get_data(std::string path, detail::Handler<DataResult> handler) const {
+  detail::read_data(core_->session(), std::move(path), core_, std::move(handler));
+}
+
+void WatchSet::get_children(std::string path, detail::Handler<ChildrenResult> handler) const {
+  detail::read_children(core_->session(), std::move(path), core_, std::move(handler));
+}
+
+void WatchSet::forget(WatchKind kind, const std::string& path) const {
+  if (core_) core_->forget(kind, path);
+}
+
+void WatchSet::close() noexcept {
+  if (core_) core_->close();
+}
+
+}  // namespace zklock

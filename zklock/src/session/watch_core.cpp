@@ -1,30 +1,18 @@
 #include "watch_core.hpp"
 
+#include "session_request.hpp"
+
 #include <boost/asio/dispatch.hpp>
 
 namespace zklock::detail {
 
-void WatchCore::on_watch_event(error_code error, WatchEventType type) {
+void WatchCore::on_watch_event(error_code error, const WatchPlace&, WatchEventType type) {
   if (done_.exchange(true)) return;  // given up while the event was on its way
   outcome_ = Outcome{error, type};
-  tell_listener();
   if (!waiter_) return;
   Handler<WatchEvent> waiter{std::move(*waiter_)};
   waiter_.reset();
   deliver(std::move(waiter), outcome_->error, event());
-}
-
-void WatchCore::tell_listener() {
-  if (outcome_->error) return;
-  if (const auto listener = listener_.lock()) listener->on_watch_event(event());
-}
-
-void WatchCore::listen(std::weak_ptr<WatchListener> listener) {
-  listener_ = std::move(listener);
-  if (!outcome_) return;
-  asio::post(session_->runtime().serial(), [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->tell_listener();
-  });
 }
 
 void WatchCore::wait(std::uint64_t number, Handler<WatchEvent> handler) {
@@ -47,10 +35,16 @@ void WatchCore::abort_wait() {
 }
 
 void WatchCore::give_up() {
-  session_->driver().forget_watch(*this);
+  session_->driver().forget_watch(*this, {kind_, full_path(session_, path_)});
   if (done_.exchange(true)) return;
   outcome_ = Outcome{make_error_code(asio::error::operation_aborted)};  // for a wait that is still queued
   abort_wait();
+}
+
+void WatchSetCore::on_watch_event(error_code error, const WatchPlace& place, WatchEventType type) {
+  if (error) return;
+  if (const auto listener = listener_.lock())
+    listener->on_watch_event(place.kind, {type, from_server(session_, place.path)});
 }
 
 Runtime& home_of(const WatchCore& watch) { return watch.session().runtime(); }
@@ -76,7 +70,3 @@ void abandon(const std::shared_ptr<WatchCore>& watch) noexcept {
 }
 
 }  // namespace zklock::detail
-
-void zklock::listen(const Watch& watch, std::weak_ptr<WatchListener> listener) {
-  detail::existing(watch.core_).listen(std::move(listener));
-}

@@ -65,11 +65,9 @@ struct FakeSession {
   std::string server;  ///< the address that the client used last
 };
 
-enum class FakeWatchKind { data, children };
-
 struct FakeWatch {
   std::int64_t session = 0;
-  FakeWatchKind kind = FakeWatchKind::data;
+  WatchKind kind = WatchKind::data;
   std::string path;
 
   friend auto operator<=>(const FakeWatch&, const FakeWatch&) = default;

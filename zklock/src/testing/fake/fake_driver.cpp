@@ -2,6 +2,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <utility>
@@ -39,8 +40,7 @@ Driver::RequestId Driver::submit(Request request, std::shared_ptr<ReplySink> sin
   pending.sink = std::move(sink);
   pending.sent = Clock::now();
   pending.goes_to_leader = goes_to_leader(request.operation);
-  const bool lists = request.operation == Operation::get_children;
-  const Place place{lists ? FakeWatchKind::children : FakeWatchKind::data, request.path};
+  const Place place{watch_kind(request.operation), request.path};
   const bool affordable = !watch || has_room_for(place);
   const bool watches = watch && affordable;
   if (watches) {
@@ -84,7 +84,8 @@ void Driver::answer(RequestId id, Reply reply) {
     if (!reply.error || (pending.watches_missing && reply.error == Error::no_node)) {
       watched.is_set = true;
       watched.on_missing = static_cast<bool>(reply.error);
-      if (pending.watch) watched.sinks.push_back(std::move(pending.watch));
+      const bool waits = std::ranges::find(watched.sinks, pending.watch) != watched.sinks.end();
+      if (pending.watch && !waits) watched.sinks.push_back(std::move(pending.watch));
     }
     if (watched.unused()) unused_.push_back(*pending.place);
   }
@@ -106,16 +107,14 @@ void Driver::fire(const Place& place, WatchEventType type) {
   if (found == watches_.end()) return;
   Watched& watched = found->second;
   watched.is_set = false;
-  for (auto& sink : std::exchange(watched.sinks, {})) replies_.add_event(std::move(sink), type);
+  for (auto& sink : std::exchange(watched.sinks, {})) replies_.add_event(std::move(sink), place, type);
   if (watched.unused()) watches_.erase(found);
 }
 
-void Driver::forget_watch(const WatchSink& watch) {
-  for (auto& [place, watched] : watches_) {
-    if (std::erase_if(watched.sinks, [&](const auto& sink) { return sink.get() == &watch; }) == 0) continue;
-    drop_if_unused(Place{place});
-    break;
-  }
+void Driver::forget_watch(const WatchSink& watch, const Place& place) {
+  if (const auto found = watches_.find(place); found != watches_.end())
+    std::erase_if(found->second.sinks, [&](const auto& sink) { return sink.get() == &watch; });
+  drop_if_unused(place);
   if (!replies_.is_delivering()) wake();
 }
 
@@ -165,9 +164,9 @@ void Driver::on_pong() {
 
 void Driver::on_event(WatchEventType type, const std::string& path) {
   last_heard_ = Clock::now();
-  if (type != WatchEventType::node_children_changed) fire({FakeWatchKind::data, path}, type);
+  if (type != WatchEventType::node_children_changed) fire({WatchKind::data, path}, type);
   if (type == WatchEventType::node_children_changed || type == WatchEventType::node_deleted)
-    fire({FakeWatchKind::children, path}, type);
+    fire({WatchKind::children, path}, type);
 }
 
 void Driver::on_expired() { on_terminated(LinkState::expired, make_error_code(Error::session_expired)); }

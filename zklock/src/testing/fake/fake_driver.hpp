@@ -23,7 +23,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   void start(std::weak_ptr<LinkListener> listener) override;
   RequestId submit(Request request, std::shared_ptr<ReplySink> sink, std::shared_ptr<WatchSink> watch) override;
   void forget(RequestId id) override;
-  void forget_watch(const WatchSink& watch) override;
+  void forget_watch(const WatchSink& watch, const Place& place) override;
   void close(CloseMode mode, error_code reason, std::function<void()> closed) override;
   void abandon() override;
   void set_servers(std::vector<std::string> servers) override;

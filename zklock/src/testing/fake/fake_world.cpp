@@ -78,7 +78,7 @@ void World::on_greeting(Connection& connection, const Greeting& greeting) {
 void World::watch_again(Session& session, const Greeting& greeting) {
   for (const OldWatch& old : greeting.watches) {
     const Tree::Node* node = std::as_const(tree_).find(old.place.path);
-    const bool is_data = old.place.kind == FakeWatchKind::data;
+    const bool is_data = old.place.kind == WatchKind::data;
     if (node && is_data && old.on_missing) {
       tell(*session.connection, WatchEventType::node_created, old.place.path);
     } else if (!node && !old.on_missing) {
@@ -132,7 +132,7 @@ void World::on_request(Connection& connection, const Request& request, std::uint
   if (suffers(session, connection, name, request.path, false)) return;
   Reply reply = perform(request, {session, connection.identities});
   const bool sets = !reply.error || (request.operation == Operation::exists && reply.error == Error::no_node);
-  const auto kind = request.operation == Operation::get_children ? FakeWatchKind::children : FakeWatchKind::data;
+  const WatchKind kind = watch_kind(request.operation);
   if (watches && sets) found->second.watches.insert({kind, request.path});
   if (suffers(session, connection, name, request.path, true)) return;
   connection.bring(
@@ -194,9 +194,9 @@ void World::fire(Session& session, const Change& change) {
   if (session.watches.empty()) return;
   std::size_t fired = 0;
   if (change.type != WatchEventType::node_children_changed)
-    fired += session.watches.erase({FakeWatchKind::data, change.path});
+    fired += session.watches.erase({WatchKind::data, change.path});
   if (change.type == WatchEventType::node_children_changed || change.type == WatchEventType::node_deleted)
-    fired += session.watches.erase({FakeWatchKind::children, change.path});
+    fired += session.watches.erase({WatchKind::children, change.path});
   if (fired > 0 && session.connection && may_hear(*session.connection, change))
     tell(*session.connection, change.type, change.path);
 }

@@ -19,11 +19,7 @@ namespace zklock::testing::fake {
 class Driver;
 class World;
 
-struct Place {
-  FakeWatchKind kind = FakeWatchKind::data;
-  std::string path{};
-  friend auto operator<=>(const Place&, const Place&) = default;
-};
+using Place = WatchPlace;
 
 /// A watch that a driver sets again when it reconnects. A data watch may have been set on a missing node.
 struct OldWatch {
