@@ -1,10 +1,13 @@
 #include "cache_core.hpp"
 
+#include "accept.hpp"
+
 #include <zklock/codec.hpp>
 #include <zklock/path.hpp>
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 namespace zklock::detail {
@@ -24,9 +27,13 @@ std::size_t level_of(const std::string& path, const std::string& first) {
   return path == first ? 0 : static_cast<std::size_t>(std::count(from, path.end(), '/'));
 }
 
+/// What the paths below it begin with.
+std::string prefix_of(const std::string& path) { return path == "/" ? path : path + '/'; }
+
 /// The first path that is not below it.
-std::string end_below(const std::string& path) {
-  return (path == "/" ? std::string{} : path) + static_cast<char>('/' + 1);
+std::string end_below(std::string path) {
+  if (path == "/") path.clear();
+  return std::move(path) + static_cast<char>('/' + 1);
 }
 
 }  // namespace
@@ -59,9 +66,29 @@ bool CacheCore::follows_children(const std::string& path, const Stat& stat) cons
   return !is_owned_by_session(stat) && level_of(path, this->path()) < options_.depth();
 }
 
-/// Under the mutex. A reader of events gets each state of a node, or a later one.
-void CacheCore::show(Node& node, const std::string& path, ChildDataPtr now) {
-  ChildDataPtr before = std::exchange(node.data, now);
+/// Under the mutex.
+const CacheCore::Node& CacheCore::node_at(const std::string& path) {
+  const auto found = nodes_.lower_bound(path);
+  return found != nodes_.end() && found->path() == path ? *found : *nodes_.emplace_hint(found, path);
+}
+
+/// Under the mutex. The first child of a node at `at` or behind it; the paths below the node begin with the prefix.
+CacheCore::Nodes::const_iterator CacheCore::child_from(Nodes::const_iterator at, const std::string& prefix) const {
+  while (at != nodes_.end() && at->path().starts_with(prefix)) {
+    const auto slash = at->path().find('/', prefix.size());
+    if (slash == std::string::npos) return at;
+    at = nodes_.lower_bound(end_below(at->path().substr(0, slash)));
+  }
+  return nodes_.end();
+}
+
+/// Under the mutex; null for a node that is being removed. A reader of events gets each state of a node, or a later one.
+void CacheCore::show(const Node& node, ChildDataPtr now) {
+  const ChildDataPtr last = node.data;
+  const std::string& path = last->path;
+  ChildDataPtr before = node.shown();
+  node.is_known = now != nullptr;
+  if (now) node.data = now;
   if (!is_shown(path) || (!before && !now)) return;
   shown_ += now ? 1 : 0;
   shown_ -= before ? 1 : 0;
@@ -75,11 +102,11 @@ void CacheCore::on_data(const std::string& path, DataResult data) {
   ChildDataPtr now = make_data(path, std::move(data));
   {
     const std::lock_guard lock{mutex_};
-    Node& node = nodes_[path];
-    const bool was_read = node.data && node.data->stat.czxid != 0;
+    const Node& node = node_at(path);
+    const bool was_read = node.is_known && node.data->stat.czxid != 0;
     const Accepted accepted = was_read ? accept(node.data->stat, stat) : Accepted{Change::created};
     if (accepted.went_back) return begin_anew();
-    if (accepted.change != Change::same || node.data->error != now->error) show(node, path, std::move(now));
+    if (accepted.change != Change::same || node.data->error != now->error) show(node, std::move(now));
   }
   if (!follows_children(path, stat)) return;
   const Item children{WatchKind::children, path};
@@ -90,7 +117,7 @@ void CacheCore::on_data(const std::string& path, DataResult data) {
 /// Under the mutex.
 void CacheCore::name_child(const std::string& path) {
   if (!options_.accepts(path)) return;
-  nodes_.try_emplace(path);
+  node_at(path);
   const Item data{WatchKind::data, path};
   follow_->add(data);
   follow_->release(data);
@@ -102,60 +129,62 @@ void CacheCore::on_children(const std::string& path, ChildrenResult children) {
   const std::lock_guard lock{mutex_};
   const auto node = nodes_.find(path);
   if (node == nodes_.end()) return;
+  const Stat& stat = children.stat;
+  const bool is_same = node->list_czxid == stat.czxid;
+  if (is_same ? stat.pzxid < node->list_pzxid : stat.czxid < node->list_czxid) return begin_anew();
+  node->list_czxid = stat.czxid;
+  node->list_pzxid = stat.pzxid;
   std::ranges::sort(children.names);
-  Listing listing{std::move(children.names), children.stat};
-  const ListChange change = accept(node->second.children, listing);
-  if (change.node.went_back) return begin_anew();
-  const auto is_read_since = [&](const std::string& name) {
-    const auto child = nodes_.find(join_path(path, name));
-    return std::ranges::binary_search(change.added, name) && child != nodes_.end() && child->second.data &&
-           child->second.data->stat.czxid > listing.stat.czxid;
-  };
-  for (const std::string& name : change.removed)
-    if (!is_read_since(name)) remove_with_all_below(join_path(path, name));
-  for (const std::string& name : listing.names) name_child(join_path(path, name));
-  node->second.children = std::move(listing);
+  const std::string prefix = prefix_of(path);
+  for (auto child = child_from(nodes_.upper_bound(prefix), prefix); child != nodes_.end();) {
+    const std::string_view name = std::string_view{child->path()}.substr(prefix.size());
+    const bool is_named = std::ranges::binary_search(children.names, name);
+    const bool stays = is_named && (is_same || (child->is_known && child->data->stat.czxid > stat.czxid));
+    const auto gone = std::exchange(child, child_from(std::next(child), prefix));
+    if (!stays) remove_with_all_below(gone);
+  }
+  for (const std::string& name : children.names) name_child(prefix + name);
 }
 
 void CacheCore::on_absent(const Item& item) {
   if (item.kind == WatchKind::children) return;  // the data, which are dirty, too, tell what has become of the node
   const std::lock_guard lock{mutex_};
-  remove_with_all_below(item.path);
+  if (const auto node = nodes_.find(item.path); node != nodes_.end()) remove_with_all_below(node);
 }
 
 /// What is below it is not known any more. Who may not list the children may not read the data, either.
 void CacheCore::on_unreadable(const Item& item, error_code error) {
   const std::lock_guard lock{mutex_};
-  Node& node = nodes_[item.path];
+  const Node& node = node_at(item.path);
   remove_below(item.path);
-  node.children.reset();
+  node.list_czxid = node.list_pzxid = -1;
   if (item.kind == WatchKind::children) return follow_->recheck({WatchKind::data, item.path});
   follow_->drop({WatchKind::children, item.path});
-  ChildData unreadable{item.path, {}, node.data ? node.data->stat : Stat{}, error};
-  show(node, item.path, std::make_shared<const ChildData>(std::move(unreadable)));
+  ChildData unreadable{item.path, {}, node.data->stat, error};
+  show(node, std::make_shared<const ChildData>(std::move(unreadable)));
 }
 
 /// Under the mutex. Children go before their parents.
 void CacheCore::remove_below(const std::string& path) {
-  const std::string prefix = path == "/" ? path : path + "/";
+  const std::string prefix = prefix_of(path);
   const auto is_below = [&](const std::string& other) {
     return other.size() > prefix.size() && other.starts_with(prefix);
   };
   const auto end = nodes_.lower_bound(end_below(path));
-  while (end != nodes_.begin() && is_below(std::prev(end)->first)) remove(std::prev(end));
+  while (end != nodes_.begin() && is_below(std::prev(end)->path())) remove(std::prev(end));
 }
 
-void CacheCore::remove_with_all_below(const std::string& path) {
-  remove_below(path);
-  if (const auto node = nodes_.find(path); node != nodes_.end()) remove(node);
+void CacheCore::remove_with_all_below(Nodes::const_iterator node) {
+  remove_below(node->path());
+  remove(node);
 }
 
 /// The first item stays: it tells when there is a node again.
-void CacheCore::remove(Nodes::iterator node) {
-  const std::string& path = node->first;
+void CacheCore::remove(Nodes::const_iterator node) {
+  const std::string& path = node->path();
   if (path != this->path()) follow_->drop({WatchKind::data, path});
   follow_->drop({WatchKind::children, path});
-  show(node->second, path, nullptr);
+  show(*node, nullptr);
   nodes_.erase(node);
 }
 
@@ -194,17 +223,17 @@ void CacheCore::on_end(error_code reason) {
 ChildDataPtr CacheCore::get(const std::string& path) const {
   const std::lock_guard lock{mutex_};
   const auto node = nodes_.find(path);
-  return node == nodes_.end() || !is_shown(path) ? nullptr : node->second.data;
+  return node == nodes_.end() || !is_shown(path) ? nullptr : node->shown();
 }
 
 std::map<std::string, ChildDataPtr> CacheCore::children(const std::string& path) const {
   std::map<std::string, ChildDataPtr> found;
+  const std::string prefix = prefix_of(path);
   const std::lock_guard lock{mutex_};
-  const auto node = nodes_.find(path);
-  if (node == nodes_.end() || !node->second.children) return found;
-  for (const std::string& name : node->second.children->names)
-    if (const auto child = nodes_.find(join_path(path, name)); child != nodes_.end() && child->second.data)
-      found.emplace_hint(found.end(), name, child->second.data);
+  if (!nodes_.contains(path)) return found;
+  for (auto child = child_from(nodes_.upper_bound(prefix), prefix); child != nodes_.end();
+       child = child_from(std::next(child), prefix))
+    if (child->is_known) found.emplace_hint(found.end(), child->path().substr(prefix.size()), child->data);
   return found;
 }
 
@@ -212,8 +241,8 @@ std::shared_ptr<const CacheSnapshot> CacheCore::snapshot() const {
   const std::lock_guard lock{mutex_};
   if (snapshot_) return snapshot_;
   auto copy = std::make_shared<CacheSnapshot>();
-  for (const auto& [path, node] : nodes_)
-    if (node.data && is_shown(path)) copy->emplace_hint(copy->end(), path, node.data);
+  for (const Node& node : nodes_)
+    if (node.is_known && is_shown(node.path())) copy->emplace_hint(copy->end(), node.path(), node.data);
   return snapshot_ = std::move(copy);
 }
 
@@ -225,8 +254,8 @@ std::size_t CacheCore::size() const {
 CacheEvents CacheCore::subscribe() {
   const std::lock_guard lock{mutex_};
   auto events = subscribers_.add(client());
-  for (const auto& [path, node] : nodes_)
-    if (node.data && is_shown(path)) events->push(change_of(path, nullptr, node.data));
+  for (const Node& node : nodes_)
+    if (node.is_known && is_shown(node.path())) events->push(change_of(node.path(), nullptr, node.data));
   if (initialized_) events->push({CacheEvent::Type::initialized});
   if (freshness_ == Freshness::State::live) events->push({CacheEvent::Type::live});
   if (freshness_ == Freshness::State::stale) events->push({CacheEvent::Type::stale});

@@ -1,7 +1,6 @@
 // The nodes of a cache, and what becomes of them.
 #pragma once
 
-#include "accept.hpp"
 #include "cache_merging.hpp"
 #include "follow.hpp"
 
@@ -9,10 +8,12 @@
 #include <zklock/recipe_kit/recipe_core.hpp>
 #include <zklock/recipes/caches/curator_cache.hpp>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace zklock::detail {
@@ -34,12 +35,26 @@ class CacheCore final : public RecipeCore, public Follower, public std::enable_s
   [[nodiscard]] Follow& follow() const noexcept { return *follow_; }
 
  private:
-  /// A node that a list names and that has not been read yet has no data.
+  /// A node, and what its last list of children was as of. Its children are those of the list that are followed: no
+  /// names are kept. Only the path orders the nodes, which is kept once, in the data.
   struct Node {
-    ChildDataPtr data{};
-    std::optional<Listing> children{};
+    explicit Node(const std::string& path) : data{std::make_shared<const ChildData>(ChildData{path, {}, {}})} {}
+
+    [[nodiscard]] const std::string& path() const noexcept { return data->path; }
+    [[nodiscard]] ChildDataPtr shown() const { return is_known ? data : nullptr; }
+
+    mutable ChildDataPtr data;             // nothing but the path until it is known
+    mutable bool is_known = false;         // it was read, or could not be
+    mutable std::int64_t list_czxid = -1;  // -1: there is no list
+    mutable std::int64_t list_pzxid = -1;
   };
-  using Nodes = std::map<std::string, Node>;
+  struct ByPath {
+    using is_transparent = void;
+    static const std::string& path_of(const Node& node) noexcept { return node.path(); }
+    static const std::string& path_of(const std::string& path) noexcept { return path; }
+    bool operator()(const auto& left, const auto& right) const noexcept { return path_of(left) < path_of(right); }
+  };
+  using Nodes = std::set<Node, ByPath>;
 
   void on_data(const std::string& path, DataResult data) override;
   void on_children(const std::string& path, ChildrenResult children) override;
@@ -51,11 +66,13 @@ class CacheCore final : public RecipeCore, public Follower, public std::enable_s
 
   [[nodiscard]] ChildDataPtr make_data(const std::string& path, DataResult data) const;
   [[nodiscard]] bool follows_children(const std::string& path, const Stat& stat) const;
-  void show(Node& node, const std::string& path, ChildDataPtr now);
+  const Node& node_at(const std::string& path);
+  [[nodiscard]] Nodes::const_iterator child_from(Nodes::const_iterator at, const std::string& prefix) const;
+  void show(const Node& node, ChildDataPtr now);
   void name_child(const std::string& path);
   void remove_below(const std::string& path);
-  void remove(Nodes::iterator node);
-  void remove_with_all_below(const std::string& path);
+  void remove(Nodes::const_iterator node);
+  void remove_with_all_below(Nodes::const_iterator node);
   void begin_anew();
   [[nodiscard]] bool is_shown(const std::string& path) const { return options_.has_root() || path != this->path(); }
 
