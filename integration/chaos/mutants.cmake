@@ -235,7 +235,7 @@ zklock_mutant(many_watches recipes/src/wait_queue/directory_watch.cpp "if (sum >
 # Numbers that begin again tell nothing.
 zklock_mutant(numbers_again recipes/src/wait_queue/local_queue.cpp "if (last_earlier > 0)" "if (last_earlier < 0)")
 # A deleted predecessor is taken for one that has given the lock back.
-zklock_mutant(deleted_is_left recipes/src/locks/mutex/wait_in_queue.cpp "decides = !ahead->is_deleted() && (" "decides = (")
+zklock_mutant(deleted_is_left recipes/src/locks/mutex/wait_in_queue.cpp " || (ahead && ahead->is_deleted())" "")
 # The reader of a downgrade is unknown to the other nodes of its client.
 zklock_mutant(unknown_reader recipes/src/locks/mutex/read_beside.cpp
   "queue_node.join_local_queue(core.local_queue(), LockKind::read);" "")

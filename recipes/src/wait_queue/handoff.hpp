@@ -4,7 +4,7 @@
 //   NodePlace::remove, depart          takes the local waiters behind it, and dequeues it       node_place.cpp
 //   take_successors, dequeue_and_wake  marks them as taken; posts their wake-up                 local_waiter.cpp
 //   NodePlace::hand_off                one request, ahead of theirs: check their nodes, delete  node_place.cpp
-//   wait_turn                          decides whether the lock is theirs, without a reply      wait_in_queue.cpp
+//   is_our_turn                        decides whether the lock is theirs, without a reply      wait_in_queue.cpp
 //   HeldLock::make, act_on             their leases are out; the reply confirms or ends them    held_lock.cpp
 //   LocalWaiter::learn                 brings what the reply tells to the lease, if it is out   local_waiter.cpp
 //   fact_of, on_reply ...              what the reply means, and what a lease then does         handoff.cpp

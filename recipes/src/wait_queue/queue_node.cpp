@@ -64,6 +64,7 @@ struct QueueNode::State : std::enable_shared_from_this<State> {
     error = outcome;
     node = std::move(result);
     phase = error ? Phase::failed : Phase::enqueued;
+    if (!error) std::string{}.swap(data);  // it is not requested again
     sequence = error ? std::nullopt : parse_sequence(node_name(node.path), marker);
     if (local_queue && sequence) {
       if (!is_beside) right_ahead = local_queue->right_ahead(session, kind, *sequence, create);
@@ -105,27 +106,41 @@ void QueueNode::keep_alive(std::shared_ptr<const void> thing) { state_->kept_ali
 
 // ---- into the queue
 
-Awaitable<Result<Enqueued>> QueueNode::enqueue(LockNaming naming) {
+Awaitable<error_code> QueueNode::enqueue(LockNaming naming, Enqueued& found) {
   const State& state = *state_;
   const Session& session = state.session;
   const std::string& directory = state.path.directory();
+  error_code error;
   for (int rounds_left = max_rounds; !is_enqueued();) {
     request();
     if (state.create.how == EnqueueBy::number) {
-      const error_code failed = co_await answered();
-      auto position = LocalQueue::position_by_number(state.right_ahead, state.kind, state.create);
-      if (!failed && position) co_return Enqueued{std::move(*position)};
+      auto answering = answered();
+      error = co_await std::move(answering);
+      if (!error && is_found_by_number(found)) co_return error;
     } else {
       if (state.create.how == EnqueueBy::watch_and_list) state.local_queue->watch(session, directory);
       auto [failed, listed] = co_await session.async_get_children(directory, use_tuple);
-      if (is_enqueued() && !failed) co_return read_list(naming, std::move(listed.names));
+      if (is_enqueued() && !failed) {
+        found = read_list(naming, std::move(listed.names));
+        co_return failed;
+      }
     }
     if (is_enqueued()) break;
-    if (const error_code error = co_await prepare_retry(naming, rounds_left)) co_return error;
+    auto preparing = prepare_retry(naming, rounds_left);
+    error = co_await std::move(preparing);
+    if (error) co_return error;
   }
-  auto children = co_await list_children(session, directory);
+  auto listing = list_children(session, directory);
+  auto children = co_await std::move(listing);
   if (!children) co_return children.error();
-  co_return read_list(naming, std::move(*children));
+  found = read_list(naming, std::move(*children));
+  co_return error_code{};
+}
+
+bool QueueNode::is_found_by_number(Enqueued& found) const {
+  auto position = LocalQueue::position_by_number(state_->right_ahead, state_->kind, state_->create);
+  if (position) found = Enqueued{std::move(*position)};
+  return position.has_value();
 }
 
 Enqueued QueueNode::read_list(LockNaming naming, Children children) const {

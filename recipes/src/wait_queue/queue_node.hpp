@@ -52,7 +52,9 @@ class QueueNode {
   ///
   /// The list may be old if the server is behind others, but is never older than the node, since the reply to its
   /// create is there: the list has all nodes ahead, and perhaps some that are gone by now.
-  [[nodiscard]] Awaitable<Result<Enqueued>> enqueue(LockNaming naming);
+  ///
+  /// What it finds goes to the caller's `found`, of which the frames of coroutines would keep more copies.
+  [[nodiscard]] Awaitable<error_code> enqueue(LockNaming naming, Enqueued& found);
 
   // ---- its steps
 
@@ -93,6 +95,8 @@ class QueueNode {
 
  private:
   struct State;
+  /// The position by the node's number, once the reply to the create is there; false: it does not tell.
+  [[nodiscard]] bool is_found_by_number(Enqueued& found) const;
   /// Waits for the reply to the create alone.
   [[nodiscard]] Awaitable<error_code> answered();
 

@@ -16,6 +16,22 @@ RetryLoop::~RetryLoop() = default;
 
 void RetryLoop::use_slots() { slots_ = keeper_of(client_.ref(), path_).slots(); }
 
+namespace {
+
+// Waits that are seldom needed have frames of their own: that of session() is allocated for each acquire.
+
+Awaitable<error_code> take(RetryTurns& turns, Deadline deadline) {
+  const auto [error] = co_await turns.async_take(deadline, use_tuple);
+  co_return error;
+}
+
+Awaitable<error_code> take(RequestSlots& slots) {
+  const auto [error] = co_await slots.async_take(use_tuple);
+  co_return error;
+}
+
+}  // namespace
+
 Awaitable<Result<Session>> RetryLoop::session() {
   for (;;) {
     const auto [no_session, session] = co_await client_.async_session(path_, use_tuple);
@@ -24,13 +40,13 @@ Awaitable<Result<Session>> RetryLoop::session() {
     RetryTurns& turns = client_.ref()->retry_turns();
     const bool takes_turn = retries_ > 0;
     if (takes_turn) {
-      const auto [no_turn] = co_await turns.async_take(deadline_, use_tuple);
+      const error_code no_turn = co_await take(turns, deadline_);
       if (no_turn == Error::timed_out) co_return last_error_;
       if (no_turn) co_return no_turn;
     }
     if (slots_) {
       if (!slots_->try_take()) {
-        const auto [no_slot] = co_await slots_->async_take(use_tuple);
+        const error_code no_slot = co_await take(*slots_);
         if (no_slot) {
           if (takes_turn) turns.give_back();
           co_return no_slot;

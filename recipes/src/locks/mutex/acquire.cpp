@@ -51,18 +51,21 @@ Awaitable<std::optional<Result<Lease>>> wait_for_own_acquires(LockCore& core, Ow
 
 Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, LockKind kind, Limits limits,
                                  NodeTraits node, KeepSettings keep) {
-  if (auto again = enter_again(*core, owner, kind, nullptr)) co_return std::move(*again);
+  auto again = enter_again(*core, owner, kind, nullptr);
+  if (again) co_return std::move(*again);
   const auto cancellation = co_await asio::this_coro::cancellation_state;
   LockAttempt told{*core, kind, limits, cancellation};
   auto share = core->use_as(kind, keep);
   if (!share) co_return told.failed(share.error());
   if (core->in_progress(owner, kind)) {  // seldom: otherwise it costs no coroutine
     auto waiting = wait_for_own_acquires(*core, owner, kind, limits.try_once, told);
-    if (auto ended = co_await std::move(waiting)) co_return std::move(*ended);
+    again = co_await std::move(waiting);
+    if (again) co_return std::move(*again);
   }
   const LockCore::AcquireInProgress in_progress{*core, owner, kind, cancellation};
   if (kind == LockKind::read)  // a thread may have entered a kept node for the owner until now
-    if (auto again = enter_again(*core, owner, kind, &told)) co_return std::move(*again);
+    again = enter_again(*core, owner, kind, &told);
+  if (again) co_return std::move(*again);
   if (const auto reader = kind == LockKind::write ? core->held_by(owner, LockKind::read) : nullptr)
     co_return told.failed(reader->is_lost() ? make_error_code(LockError::lock_lost)
                                             : make_error_code(Error::would_deadlock));

@@ -33,8 +33,8 @@ bool may_keep(const LockRequest& request, const QueueNode& queue_node, const Chi
 
 }  // namespace
 
-Awaitable<Result<Enqueued>> enqueue_with_watch(Session session, const LockCore& core, QueueNode& queue_node,
-                                               KeptLockNode::Alone& alone) {
+Awaitable<error_code> enqueue_with_watch(const Session& session, const LockCore& core, QueueNode& queue_node,
+                                         KeptLockNode::Alone& alone, Enqueued& found) {
   alone.connection = session.connection();
   queue_node.request();
   auto [failed, listed, watch] = co_await session.async_get_children_and_watch(core.path(), use_tuple);
@@ -43,9 +43,10 @@ Awaitable<Result<Enqueued>> enqueue_with_watch(Session session, const LockCore& 
     if (const error_code error = co_await queue_node.prepare_retry(core.naming(), rounds_left)) co_return error;
   } else if (!failed) {
     alone.watch = std::move(watch);
-    co_return queue_node.read_list(core.naming(), std::move(listed.names));
+    found = queue_node.read_list(core.naming(), std::move(listed.names));
+    co_return failed;
   }
-  co_return co_await queue_node.enqueue(core.naming());
+  co_return co_await queue_node.enqueue(core.naming(), found);
 }
 
 bool is_connected(const LockCore& core) {
@@ -112,17 +113,18 @@ bool complete_at_once(const std::shared_ptr<LockCore>& core, Owner owner, LockKi
   return true;
 }
 
-Awaitable<Result<Enqueued>> enqueue_to_keep(Session session, const LockRequest& request, QueueNode& queue_node) {
+Awaitable<error_code> enqueue_to_keep(const Session& session, const LockRequest& request, QueueNode& queue_node,
+                                      Enqueued& found) {
   const LockCore& core = *request.core;
   KeptLock& kept = *request.keeps->front.lock();
   KeptLockNode::Alone& alone = request.keeps->alone = {};
-  auto enqueuing =
-      kept.is_alone() ? enqueue_with_watch(session, core, queue_node, alone) : queue_node.enqueue(core.naming());
-  auto enqueued = co_await std::move(enqueuing);
-  if (!enqueued) co_return enqueued.error();
+  auto enqueuing = kept.is_alone() ? enqueue_with_watch(session, core, queue_node, alone, found)
+                                   : queue_node.enqueue(core.naming(), found);
+  const error_code error = co_await std::move(enqueuing);
+  if (error) co_return error;
   kept.on_enqueued(queue_node.right_ahead().node != nullptr);
-  if (!may_keep(request, queue_node, enqueued->children)) alone = {};
-  co_return std::move(enqueued);
+  if (!may_keep(request, queue_node, found.children)) alone = {};
+  co_return error;
 }
 
 std::shared_ptr<KeptLockNode> begin_keeping(const std::shared_ptr<LockCore>& core, Owner owner, LockKind kind,

@@ -48,12 +48,13 @@ struct ToKeep {
 
 /// QueueNode::enqueue(); if the client was alone with the lock, by a list with a watch on the directory's children: the
 /// node may be kept if it is the only one. (If a reply is lost, it is not.)
-[[nodiscard]] Awaitable<Result<Enqueued>> enqueue_to_keep(Session session, const LockRequest& request,
-                                                          QueueNode& queue_node);
+[[nodiscard]] Awaitable<error_code> enqueue_to_keep(const Session& session, const LockRequest& request,
+                                                    QueueNode& queue_node, Enqueued& found);
 
 /// By a list with a watch on the directory's children. If a reply is lost, there is no watch.
-[[nodiscard]] Awaitable<Result<Enqueued>> enqueue_with_watch(Session session, const detail::LockCore& core,
-                                                             QueueNode& queue_node, detail::KeptLockNode::Alone& alone);
+[[nodiscard]] Awaitable<error_code> enqueue_with_watch(const Session& session, const detail::LockCore& core,
+                                                       QueueNode& queue_node, detail::KeptLockNode::Alone& alone,
+                                                       Enqueued& found);
 
 /// The node, which has the lock, is kept from now on, and the owner holds the lock by it; null: it may not be kept.
 [[nodiscard]] std::shared_ptr<detail::HeldLock> hold_to_keep(const LockRequest& request, const Session& session,

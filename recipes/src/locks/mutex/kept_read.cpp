@@ -67,20 +67,20 @@ std::shared_ptr<LeaseShare> read_at_once(const std::shared_ptr<LockCore>& core, 
   return share;
 }
 
-Awaitable<Result<Enqueued>> enqueue_to_keep_reading(Session session, const LockRequest& request,
-                                                    QueueNode& queue_node) {
+Awaitable<error_code> enqueue_to_keep_reading(const Session& session, const LockRequest& request, QueueNode& queue_node,
+                                              Enqueued& found) {
   const LockCore& core = *request.core;
   KeptReaders& readers = request.core->readers();
   auto& watched = request.keeps_reading->watched = {};
   const bool may_keep = readers.is_quiet() && !readers.node();
-  auto enqueuing =
-      may_keep ? enqueue_with_watch(session, core, queue_node, watched) : queue_node.enqueue(core.naming());
-  auto enqueued = co_await std::move(enqueuing);
-  if (!enqueued) co_return enqueued.error();
-  const bool is_quiet = has_seen_no_writer(*enqueued, core.naming());
+  auto enqueuing = may_keep ? enqueue_with_watch(session, core, queue_node, watched, found)
+                            : queue_node.enqueue(core.naming(), found);
+  const error_code error = co_await std::move(enqueuing);
+  if (error) co_return error;
+  const bool is_quiet = has_seen_no_writer(found, core.naming());
   readers.on_enqueued(is_quiet);
   if (!is_quiet || queue_node.late_node()) watched = {};
-  co_return std::move(enqueued);
+  co_return error;
 }
 
 std::shared_ptr<HeldLock> hold_to_keep_reading(const LockRequest& request, const Session& session,

@@ -29,8 +29,8 @@ struct ToKeepReading {
 // ---- in the queue; the request's `keeps_reading` is not null
 
 /// QueueNode::enqueue(); where the last acquire saw no writer, by a list with a watch on the directory's children.
-[[nodiscard]] Awaitable<Result<Enqueued>> enqueue_to_keep_reading(Session session, const LockRequest& request,
-                                                                  QueueNode& queue_node);
+[[nodiscard]] Awaitable<error_code> enqueue_to_keep_reading(const Session& session, const LockRequest& request,
+                                                            QueueNode& queue_node, Enqueued& found);
 
 /// The node, which has the lock, is kept from now on, and the owner holds the lock by it; null: it may not be kept.
 [[nodiscard]] std::shared_ptr<detail::HeldLock> hold_to_keep_reading(const LockRequest& request, const Session& session,

@@ -26,10 +26,11 @@ Awaitable<Result<Lease>> enqueue_beside(const LockRequest& request, std::shared_
   QueueNode queue_node{session, core.path(), core.marker(LockKind::read),
                        format_lock_data({core.client().client_id(), 1}), format_sequence(*sequence)};
   queue_node.join_local_queue(core.local_queue(), LockKind::read);
-  const auto enqueued = co_await queue_node.enqueue(core.naming());
-  if (!enqueued && enqueued.error() == Error::no_node) co_return make_error_code(LockError::lock_lost);
-  if (!enqueued) co_return is_final(session.state()) ? make_error_code(LockError::lock_lost) : enqueued.error();
-  const Children& children = enqueued->children;
+  Enqueued enqueued;
+  const error_code failed = co_await queue_node.enqueue(core.naming(), enqueued);
+  if (failed == Error::no_node) co_return make_error_code(LockError::lock_lost);
+  if (failed) co_return is_final(session.state()) ? make_error_code(LockError::lock_lost) : failed;
+  const Children& children = enqueued.children;
   // If an operator has deleted the writer's node, its number proves nothing.
   if (std::ranges::find(children, writers_name) == children.end()) co_return make_error_code(LockError::lock_lost);
   const error_code dead = co_await prove_alive(session);

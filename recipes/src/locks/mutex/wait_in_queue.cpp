@@ -24,9 +24,12 @@ namespace {
 
 enum class Predecessor { gone, may_be_gone };
 
+// A crowd may wait for one lock, so these coroutines keep little while they wait: there are few of them, what they are
+// given is their caller's, which waits for them, and what is awaited is a variable, without temporaries beside it.
+
 /// Waits until the predecessor is gone, or may be. The watch is on its children, not its data: that fires on deletion
 /// alone, and leaves no watch where there is no node.
-Awaitable<Result<Predecessor>> wait_for(Session session, std::string predecessor) {
+Awaitable<Result<Predecessor>> wait_for(const Session& session, std::string predecessor) {
   auto [error, children, watch] = co_await session.async_get_children_and_watch(predecessor, use_tuple);
   if (error == Error::no_node) co_return Predecessor::gone;
   if (is_retryable(error)) {
@@ -40,19 +43,11 @@ Awaitable<Result<Predecessor>> wait_for(Session session, std::string predecessor
   co_return event.type == WatchEventType::node_deleted ? Predecessor::gone : Predecessor::may_be_gone;
 }
 
-/// Waits until a local waiter has left the queue, or its node was deleted by others. handoff.hpp has the steps by which
-/// its release wakes this one.
-Awaitable<error_code> wait_for_local(std::shared_ptr<LocalWaiter> ahead, Session session,
-                                     std::weak_ptr<LocalWaiter> own) {
-  const auto wake_up = LocalWaiter::add_waiter(ahead, session, std::move(own));
-  const auto cancellation = co_await asio::this_coro::cancellation_state;
-  while (!ahead->has_left() && !ahead->is_deleted()) {
-    if (is_final(session.state())) co_return error_of(session.state());
-    if (cancellation.cancelled() != asio::cancellation_type::none)
-      co_return make_error_code(asio::error::operation_aborted);
-    co_await wake_up->wait();
-  }
-  co_return error_code{};
+/// Why a wait for a local waiter is over though that one is still there; success: it goes on.
+error_code end_of_wait(const Session& session, const asio::cancellation_state& cancellation) {
+  if (is_final(session.state())) return error_of(session.state());
+  const bool is_cancelled = cancellation.cancelled() != asio::cancellation_type::none;
+  return is_cancelled ? asio::error::operation_aborted : error_code{};
 }
 
 bool is_certainly_alive(const Session& session) {
@@ -70,26 +65,16 @@ bool may_leave_others(LockKind holder, LockKind behind) {
   return holder == LockKind::read || (holder == LockKind::write && behind == LockKind::write);
 }
 
-enum class Turn { ours, to_be_listed };
-
-/// Waits until this attempt has the lock, without another list of the queue, or may have it, which a list tells. A local
+/// Whether this attempt has the lock, without another list of the queue, now that the predecessor is gone. A local
 /// predecessor that leaves wakes this waiter without a reply from the server: its delete is sent ahead of whatever this
 /// waiter requests, all other clients wait behind both nodes, and both nodes are deleted with the same session.
-Awaitable<Result<Turn>> wait_turn(Session session, const LockCore& core, const LocalPosition& position, LockKind kind,
-                                  std::weak_ptr<LocalWaiter> own) {
-  bool decides = position.only_predecessor;  // false without a list: then only a predecessor with the lock decides
-  if (const auto& ahead = position.ahead) {
-    if (const error_code ended = co_await wait_for_local(ahead, session, std::move(own))) co_return ended;
-    // All that was ahead of a node with the lock was gone, but for those that it shares the lock with. A node that was
-    // deleted by others may have gone with its directory, and this one with it.
-    decides = !ahead->is_deleted() && (decides || (ahead->was_granted() && !may_leave_others(ahead->kind(), kind)));
-  } else {
-    const auto gone = co_await wait_for(session, join_path(core.path(), position.predecessor));
-    if (!gone) co_return gone.error();
-    decides = decides && *gone == Predecessor::gone;
-  }
-  const bool ours = decides && is_certainly_alive(session);
-  co_return ours ? Turn::ours : Turn::to_be_listed;
+bool is_our_turn(const Session& session, const LocalPosition& position, LockKind kind) {
+  const auto& ahead = position.ahead;
+  // A node that was deleted by others may have gone with its directory, and this one with it.
+  if (!is_certainly_alive(session) || (ahead && ahead->is_deleted())) return false;
+  if (position.only_predecessor) return true;  // never without a list: then only a predecessor with the lock decides
+  // All that was ahead of a node with the lock was gone, but for those that it shares the lock with.
+  return ahead && ahead->was_granted() && !may_leave_others(ahead->kind(), kind);
 }
 
 /// Whether the node ahead is the client's own, and was given up while this node was requested: one try waits for its
@@ -103,10 +88,12 @@ void warn_if_mixed(const LockRequest& request, const Session& session, const Loc
   if (!position.of_other_kind.empty()) warn_of_other_kind(*request.core, request.kind, session, position.of_other_kind);
 }
 
-/// Waits until the node is first. What is known of the queue at the beginning is brought up to date.
-Awaitable<Result<NodeCheck>> wait_until_first(Session session, const LockRequest& request, const QueueNode& queue_node,
-                                              Enqueued& enqueued) {
+/// Waits until the node is first. What is known of the queue at the beginning is brought up to date. handoff.hpp has the
+/// steps by which the release of a local waiter wakes the one behind it.
+Awaitable<Result<NodeCheck>> wait_until_first(const Session& session, const LockRequest& request,
+                                              const QueueNode& queue_node, Enqueued& enqueued) {
   const LockCore& core = *request.core;
+  const auto cancellation = co_await asio::this_coro::cancellation_state;
   while (enqueued.position.verdict == QueuePosition::Verdict::behind) {
     const LocalPosition& position = enqueued.position;
     const auto& ahead = position.ahead;
@@ -118,11 +105,23 @@ Awaitable<Result<NodeCheck>> wait_until_first(Session session, const LockRequest
     }
     request.told.waits(session, queue_node.node().path, ahead ? ahead->path() : position.predecessor);
     enqueued.children = Children{};  // there may be many waiters
-    const auto turn = co_await wait_turn(session, core, position, request.kind, queue_node.local_waiter());
-    if (!turn) co_return turn.error();
-    if (*turn == Turn::ours && !request.node.steps_back) co_return ahead ? NodeCheck::by_handoff : NodeCheck::by_server;
+    Result<Predecessor> gone = Predecessor::gone;
+    if (ahead) {
+      const auto wake_up = LocalWaiter::add_waiter(ahead, session, queue_node.local_waiter());
+      while (!ahead->has_left() && !ahead->is_deleted()) {
+        if (const error_code ended = end_of_wait(session, cancellation)) co_return ended;
+        co_await wake_up->wait();
+      }
+    } else {
+      auto waiting = wait_for(session, join_path(core.path(), position.predecessor));
+      gone = co_await std::move(waiting);
+      if (!gone) co_return gone.error();
+    }
+    if (*gone == Predecessor::gone && is_our_turn(session, position, request.kind) && !request.node.steps_back)
+      co_return ahead ? NodeCheck::by_handoff : NodeCheck::by_server;
     // A wake-up is a hint: the session may be over [F45], which prove_alive() detects at the end.
-    auto children = co_await list_children(session, core.path());
+    auto listing = list_children(session, core.path());
+    auto children = co_await std::move(listing);
     if (!children && children.error() == Error::no_node) co_return make_error_code(LockError::lock_lost);
     if (!children) co_return children.error();
     enqueued = queue_node.read_list(core.naming(), std::move(*children));
@@ -140,7 +139,7 @@ bool is_likely_to_fail(const LockRequest& request) {
 }
 
 /// The list is no older than the try, so that a lock that was free before the try is not missed.
-Awaitable<error_code> look_before_try(Session session, const LockRequest& request) {
+Awaitable<error_code> look_before_try(const Session& session, const LockRequest& request) {
   LocalQueue& local_queue = *request.core->local_queue();
   const auto children = co_await list_children_fresh(session, request.core->path());
   if (!children) co_return children.error() == Error::no_node ? error_code{} : children.error();
@@ -152,38 +151,42 @@ Awaitable<error_code> look_before_try(Session session, const LockRequest& reques
 
 /// One attempt, on one session: if that session ends, the attempt fails with it. A node that steps back begins again at
 /// the end of the queue.
-Awaitable<Result<Lease>> attempt(Session session, const LockRequest& request) {
-  if (is_likely_to_fail(request))
-    if (const error_code error = co_await look_before_try(session, request)) co_return error;
+Awaitable<Result<Lease>> attempt(const Session& session, const LockRequest& request) {
+  error_code error;
+  if (is_likely_to_fail(request)) error = co_await look_before_try(session, request);
+  if (error) co_return error;
   const LockCore& core = *request.core;
   const NodeTraits& traits = request.node;
   for (;;) {
     QueueNode queue_node{session, core.path(), core.marker(request.kind), traits.data, {}, traits.prefix};
     queue_node.join_local_queue(core.local_queue(), request.kind);
-    auto enqueuing = request.keeps           ? enqueue_to_keep(session, request, queue_node)
-                     : request.keeps_reading ? enqueue_to_keep_reading(session, request, queue_node)
-                                             : queue_node.enqueue(core.naming());
-    auto enqueued = co_await std::move(enqueuing);
+    Enqueued enqueued;
+    auto enqueuing = request.keeps           ? enqueue_to_keep(session, request, queue_node, enqueued)
+                     : request.keeps_reading ? enqueue_to_keep_reading(session, request, queue_node, enqueued)
+                                             : queue_node.enqueue(core.naming(), enqueued);
+    error = co_await std::move(enqueuing);
     // This node is gone with the directory: the directory was empty, and reaped.
-    if (!enqueued && enqueued.error() == Error::no_node && !queue_node.error())
-      co_return make_error_code(LockError::lock_lost);
-    if (!enqueued) co_return enqueued.error();
-    if (const error_code error = check_sequence(queue_node.sequence())) co_return error;
+    if (error == Error::no_node && !queue_node.error()) co_return make_error_code(LockError::lock_lost);
+    if (error) co_return error;
+    error = check_sequence(queue_node.sequence());
+    if (error) co_return error;
     request.told.enqueued(session, queue_node.node().path);
-    warn_if_mixed(request, session, enqueued->position);
+    warn_if_mixed(request, session, enqueued.position);
     NodeCheck check = NodeCheck::none_needed;
-    if (enqueued->position.verdict != QueuePosition::Verdict::first) {
-      auto waiting = wait_until_first(session, request, queue_node, *enqueued);
+    if (enqueued.position.verdict != QueuePosition::Verdict::first) {
+      auto waiting = wait_until_first(session, request, queue_node, enqueued);
       const auto waited = co_await std::move(waiting);
       if (!waited) co_return waited.error();
       check = *waited;
     }
-    const bool is_listed = !enqueued->children.empty();
-    if (traits.steps_back && is_listed && traits.steps_back(enqueued->children, queue_node.name())) {
+    const bool is_listed = !enqueued.children.empty();
+    if (traits.steps_back && is_listed && traits.steps_back(enqueued.children, queue_node.name())) {
       if (request.limits.try_once) co_return make_error_code(Error::timed_out);
       continue;
     }
-    if (const error_code dead = co_await prove_alive(session)) co_return dead;
+    auto proving = prove_alive(session);
+    error = co_await std::move(proving);
+    if (error) co_return error;
     if (const auto& own = queue_node.local_waiter(); own && own->is_deleted())
       co_return make_error_code(LockError::lock_lost);
     core.local_queue()->acquire_succeeded();
