@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <dlfcn.h>
+#include <malloc.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -25,6 +26,11 @@ Function next(const char* name) {
 }
 
 }  // namespace
+
+double bytes_in_use() noexcept {
+  const auto memory = ::mallinfo2();
+  return static_cast<double>(memory.uordblks + memory.hblkhd);
+}
 
 Counters count() noexcept { return {flights, wake_ups, allocations}; }
 

@@ -15,6 +15,9 @@ struct Counters {
   }
 };
 
+/// The bytes that `malloc` has given out and that are in use, the C client's included.
+double bytes_in_use() noexcept;
+
 /// The counts since the process began. Threads: any; what the I/O thread counts is exact while that thread is idle.
 Counters count() noexcept;
 

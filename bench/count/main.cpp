@@ -1,7 +1,9 @@
-// Counts what a lock costs, on any machine: requests, flights, wake-ups, allocations, and instructions under callgrind.
+// Counts what a lock costs, on any machine: requests, flights, wake-ups, allocations, and instructions under callgrind;
+// and the bytes that are kept for a leaf of a cache, and for a waiter.
 //
 //   zklock_bench_count BOUNDS                 prints a table; fails if a count is above its bound
 //   zklock_bench_count WORKLOAD SERVER LOCKS  for callgrind: switches it on for what is counted only
+//   zklock_bench_count leaf|waiter SERVER N   prints the bytes of one of so many, which the server does not have yet
 #include "bounds.hpp"
 #include "counters.hpp"
 #include "instructions.hpp"
@@ -59,6 +61,8 @@ bool count_all(const std::string& program, const std::string& bounds_file) {
             count_instructions(program, each.name, server.connect_string(), locks_for_instructions))
       bounds.judge(each.name, instructions_metric, static_cast<double>(*instructions) / locks_for_instructions);
   }
+  for (const Footprint& each : footprints())
+    bounds.judge(each.name, bytes_metric, each.measure(server.connect_string(), each.number));
   bounds.judge("observed", "more-allocations", allocations.at("observed") - allocations.at("release-awaited"));
   return bounds.all_kept();
 }
@@ -67,6 +71,11 @@ bool count_all(const std::string& program, const std::string& bounds_file) {
 
 int main(int argc, char** argv) try {
   if (argc == 4) {
+    for (const Footprint& each : footprints()) {
+      if (each.name != argv[1]) continue;
+      std::printf("%.0f\n", each.measure(argv[2], std::stoi(argv[3])));
+      return 0;
+    }
     workload(argv[1]).run(argv[2], std::stoi(argv[3]), start_instructions, stop_instructions);
     return 0;
   }

@@ -1,7 +1,9 @@
 #include "workload.hpp"
 
+#include "counters.hpp"
 #include "observers.hpp"
 
+#include <zklock/recipes/caches/curator_cache.hpp>
 #include <zklock/recipes/locks/inter_process_mutex.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -9,10 +11,15 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
+#include <future>
 #include <optional>
+#include <stdexcept>
 #include <thread>
+#include <vector>
 
 namespace zklock::bench {
 namespace {
@@ -104,7 +111,73 @@ void enter_again(const std::string& server, int locks, const Mark& begin, const 
   });
 }
 
+/// The paths of the watches may have half of max_buffer.
+ClientConfig config_for(const std::string& server, int number) {
+  ClientConfig config = zklock::bench::config(server);
+  config.max_buffer = std::max(config.max_buffer, static_cast<std::size_t>(number) * 100);
+  return config;
+}
+
+template <class Condition>
+void wait_until(Condition condition) {
+  const auto latest = std::chrono::steady_clock::now() + std::chrono::minutes{5};
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > latest) throw std::runtime_error{"it is not there in time"};
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  }
+}
+
+void create_all(const Client& client, const std::vector<std::string>& paths) {
+  const std::string data(64, 'x');
+  std::vector<std::future<CreateResult>> made;
+  for (const std::string& path : paths)
+    made.push_back(client.async_create(path, data, CreateOptions{CreateMode::persistent}, asio::use_future));
+  for (auto& each : made) each.get();
+}
+
+/// Persistent leaves with 64 bytes, in a hundred directories.
+void plant(const Client& client, const std::string& root, int leaves) {
+  std::vector<std::string> directories;
+  for (int i = 0; i < 100; ++i) directories.push_back(root + "/" + std::to_string(i));
+  std::vector<std::string> paths;
+  for (int i = 0; i < leaves; ++i)
+    paths.push_back(directories[static_cast<std::size_t>(i % 100)] + "/" + std::to_string(i / 100));
+  create_all(client, {root});
+  create_all(client, directories);
+  create_all(client, paths);
+}
+
+double bytes_a_leaf(const std::string& server, int leaves) {
+  plant(Client{config_for(server, leaves)}, "/t", leaves);
+  Client client{config_for(server, leaves)};
+  wait_until([&] { return client.state() == ConnectionState::connected; });
+  const double before = bytes_in_use();
+  const CuratorCache cache{client, "/t"};
+  wait_until([&] { return cache.freshness().state == Freshness::State::live; });
+  const double bytes = bytes_in_use() - before;
+  client.abort();
+  return bytes / static_cast<double>(cache.size());
+}
+
+double bytes_a_waiter(const std::string& server, int waiters) {
+  Client client{config_for(server, waiters)};
+  const InterProcessMutex mutex{client, "/count/crowd"};
+  const Lease first = mutex.async_acquire(asio::use_future).get();
+  const double before = bytes_in_use();
+  for (int i = 0; i < waiters; ++i) mutex.async_acquire([](error_code, const Lease&) {});
+  wait_until(
+      [&] { return client.async_exists("/count/crowd", asio::use_future).get().value().num_children == waiters + 1; });
+  const double bytes = bytes_in_use() - before;
+  client.abort();
+  return bytes / waiters;
+}
+
 }  // namespace
+
+std::span<const Footprint> footprints() {
+  static const std::array all{Footprint{"leaf", 10'000, bytes_a_leaf}, Footprint{"waiter", 1'000, bytes_a_waiter}};
+  return all;
+}
 
 std::span<const Workload> workloads() {
   static const std::array all{
