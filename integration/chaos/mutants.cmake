@@ -265,6 +265,11 @@ zklock_mutant(written_latch recipes/src/leader/candidate.cpp "co_return Leadersh
 zklock_mutant(dropped_read recipes/src/follow/follow_reads.cpp
   "if (dirty_.answered(read, DirtySet::Answer::failed).first && !is_missing_first) retry_later();"
   "static_cast<void>(dirty_.answered(read, is_missing_first ? DirtySet::Answer::failed : DirtySet::Answer::read));")
+# The reply to an earlier read of an item gives up the watch that a later one has set.
+zklock_mutant(late_reply recipes/src/follow/follow_reads.cpp
+  "if (!goes_on || !self->needs_watch(read.item))" "if (!goes_on || !self->dirty_.is_clean(read.item))")
+# The watch of an item that was dropped during its read stays.
+zklock_mutant(left_watch recipes/src/follow/follow_reads.cpp "from.forget(read.item.kind, read.item.path);" "static_cast<void>(from);")
 # A node is the same if its version is.
 zklock_mutant(same_version recipes/src/follow/accept.cpp
   "if (before->czxid == now->czxid) return {};" "if (before->version == now->version) return {};")
