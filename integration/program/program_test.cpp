@@ -144,7 +144,7 @@ TEST_CASE("zklock run gives up in time, and leaves the wait queue when interrupt
   Program holder = setup.run(command());
   static_cast<void>(holder_of(holder));
   CHECK(setup.status({"--timeout", "0s", "--", "true"}) == not_acquired);
-  CHECK(setup.status({"--timeout", "300ms", "--", "true"}) == not_acquired);
+  CHECK(setup.status({"--timeout", "3s", "--", "true"}) == not_acquired);
   Program waiting = setup.run(command());
   REQUIRE(setup.waits_in_line(2));
   waiting.signal(SIGINT);

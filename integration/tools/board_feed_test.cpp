@@ -24,7 +24,7 @@ class Watcher {
  public:
   Watcher(const testing::TestServer& server, const std::string& base, Budget budget = {})
       : client_{context_.get_executor(),
-                {.connect_string = server.connect_string(), .session_timeout = session_timeout}},
+                {.connect_string = server.connect_string(), .session_timeout = long_session_timeout}},
         feed_{std::make_shared<BoardFeed>(context_.get_executor(), client_, std::vector{base}, budget)} {
     feed_->set_viewed(true);
     feed_->start();
@@ -64,8 +64,8 @@ class Watcher {
 };
 
 struct Fixture {
-  testing::TestServer server;
-  Client client = make_client(server);
+  testing::TestServer server{{.tick = long_tick}};
+  Client client = make_client(server, long_session_timeout);
   Session session = connected_session(client);
   std::string base = fresh_path();
 
