@@ -3,6 +3,8 @@
 #include <zklock/testing/exploration.hpp>
 #include <zklock/timer.hpp>
 
+#include <boost/asio/as_tuple.hpp>
+
 #include <algorithm>
 #include <iostream>
 

@@ -32,8 +32,8 @@ struct Member {
 
 struct Fleet {
   static constexpr int places = 3;  ///< of each library
-  testing::TestServer server;
-  Client client = make_client(server, 10s);  // its session is to last while the processes compute
+  testing::TestServer server{{.tick = long_tick}};
+  Client client = make_client(server, long_session_timeout);  // while the processes compute
   Session session = connected_session(client);
   const std::string path = "/fleet/orders";
   const std::string number = path + "/number";

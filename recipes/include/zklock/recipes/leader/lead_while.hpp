@@ -5,6 +5,8 @@
 #include <zklock/recipes/locks/with_lease.hpp>
 #include <zklock/timer.hpp>
 
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/deferred.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 
 #include <concepts>
