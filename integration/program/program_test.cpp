@@ -48,6 +48,7 @@ bool is_dead(int pid) {
 
 class Setup {
  public:
+  explicit Setup(testing::TestServerOptions options = {}) : server_{std::move(options)} {}
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::vector<std::string> environment() const { return {"ZKLOCK_CONNECT=" + server_.connect_string()}; }
   [[nodiscard]] testing::TestServer& server() { return server_; }
@@ -167,10 +168,10 @@ TEST_CASE("zklock run forwards a signal, and holds the lock until the command ha
 }
 
 TEST_CASE("zklock run warns of a lost link, and the command goes on", "[faults]") {
-  Setup setup;
-  Program program = setup.run(command("", 5));
+  Setup setup{{.tick = long_tick}};
+  Program program = setup.run(words({"--session-timeout", "40s"}, command("", 5)));
   static_cast<void>(holder_of(program));
-  setup.server().restart();  // some tenths of the session timeout
+  setup.server().restart();
   CHECK(program.error_line().find("warning: no link to ZooKeeper") != std::string::npos);
   CHECK(program.error_line().find("still held") != std::string::npos);
   program.end_input();
