@@ -66,8 +66,8 @@ std::vector<WatchTable::Sink> WatchTable::fire(const WatchPlace& place) {
   std::vector<Sink> sinks;
   for (Waiter& each : entry->waiters)
     if (std::exchange(each.waits[index_of(place.kind)], false)) sinks.push_back(each.sink);
-  const auto done = std::ranges::remove_if(entry->waiters, &Waiter::is_done);
-  entry->waiters.erase(done.begin(), done.end());
+  auto& waiters = entry->waiters;
+  waiters.erase(std::remove_if(waiters.begin(), waiters.end(), std::mem_fn(&Waiter::is_done)), waiters.end());
   static_cast<void>(end(place));
   return sinks;
 }
