@@ -31,7 +31,7 @@ struct Straight {
   void execute(F f) const {
     f();
   }
-  friend bool operator==(const Straight&, const Straight&) noexcept = default;
+  [[maybe_unused]] friend bool operator==(const Straight&, const Straight&) noexcept = default;
 };
 
 /// A handler that runs for work_time, and records whether it has ended on a thread other than the initiating one.
