@@ -4,6 +4,8 @@
 #include "support/fixture.hpp"
 #include "support/frame_proxy.hpp"
 
+#include <zklock/timer.hpp>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
@@ -266,6 +268,27 @@ TEST_CASE("a watch whose removal is lost with the link is not set again, althoug
   CHECK_FALSE(sync(connected_session(client)));
   CHECK(proxy.connections() == 2);
   CHECK(eventually([&] { return server.monitor("zk_watch_count") == 0; }));  // the lost connection's goes, too
+}
+
+TEST_CASE("a session of which nothing is asked but to give watches up lives on", "[faults]") {
+  constexpr std::chrono::milliseconds timeout{3'000};
+  const Client client{{.connect_string = shared_server().connect_string(), .session_timeout = timeout}};
+  const Session session = connected_session(client);
+  std::vector<Watch> watches;
+  for (int i = 0; i < 80; ++i)
+    watches.push_back(std::get<2>(outcome_of_operation<std::optional<Stat>, Watch>(
+        [&](auto token) { session.async_exists_and_watch("/given-up" + std::to_string(i), std::move(token)); })));
+  zklock::Timer pace{session.get_executor()};
+  const auto begin = Clock::now();
+  const auto contact = [&] { return client.health().sessions.at(0).last_contact.value_or(begin); };
+  while (!watches.empty() && contact() < begin + timeout) {
+    watches.pop_back();
+    pace.expires_after(timeout / 12);
+    outcome_of_operation<>([&](auto token) { pace.async_wait(std::move(token)); });
+  }
+  CHECK(contact() >= begin + timeout);
+  CHECK(client.session() == session);
+  CHECK(session.state() == SessionState::connected);
 }
 
 TEST_CASE("changes of watched nodes while the link is down are reported when it is back", "[faults]") {  // [F103]

@@ -141,7 +141,7 @@ struct Fixture {
 
   /// Every step here follows from the end of a connection, which wakes the loop at once. Then the C client waits for
   /// T/60 before it begins its list of servers, here of one, again. zklock's own pauses between attempts are T/10 at
-  /// most. The first other thing that the C client does by the clock is a ping, at T/3. So without a ping no time-out
+  /// most. The first other thing that happens by the clock is a heartbeat, at 0.3 T. So without a ping no time-out
   /// has ended an operation that hangs.
   template <class Action>
   bool waits_for_a_time_out(Action action) {

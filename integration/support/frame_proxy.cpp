@@ -57,6 +57,16 @@ void close(tcp::socket& socket, CutManner manner) {
 
 }  // namespace
 
+namespace {
+
+/// The driver's heartbeat is a read of the root.
+Opcode opcode_of(const std::string& frame) {
+  const Opcode opcode{int_at(frame, 8)};
+  return opcode == Opcode::exists && int_at(frame, 12) == 1 ? Opcode::ping : opcode;
+}
+
+}  // namespace
+
 /// One connection and its continuation to the server.
 struct FrameProxy::Link : std::enable_shared_from_this<Link> {
   struct Expected {
@@ -98,7 +108,7 @@ struct FrameProxy::Link : std::enable_shared_from_this<Link> {
       const std::string frame = co_await read_frame(client);
       if (over) continue;
       const Expected reply{first ? handshake : int_at(frame, 4),
-                           proxy.note_request(first ? Opcode::create_session : Opcode{int_at(frame, 8)})};
+                           proxy.note_request(first ? Opcode::create_session : opcode_of(frame))};
       co_await proxy.pass(Direction::requests);
       if (over) continue;
       if (reply.cut && reply.cut->point == CutPoint::before_request) {

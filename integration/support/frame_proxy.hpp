@@ -31,7 +31,7 @@ enum class Opcode : std::int32_t {
   set_acl = 7,
   get_children = 8,
   sync = 9,
-  ping = 11,
+  ping = 11,  ///< the driver's heartbeats, which are reads of the root, count as such, too
   get_children2 = 12,
   check = 13,
   multi = 14,

@@ -109,10 +109,6 @@ void CClientDriver::Callbacks::on_sync(int rc, const char*, const void* id) noex
   answer(id, Reply{.error = from_rc(rc)});
 }
 
-void CClientDriver::Callbacks::on_watch_removed(int rc, const void* id) noexcept {
-  if (current_) current_->removed_watch(to_id(id), rc);
-}
-
 void CClientDriver::Callbacks::log(const char* line) noexcept {
   if (!current_) return;
   current_->note_trouble(without_origin(line));

@@ -48,7 +48,6 @@ struct CClientDriver::Callbacks {
   static void on_multi(int rc, const void* id) noexcept;
   static void on_void(int rc, const void* id) noexcept;
   static void on_sync(int rc, const char* path, const void* id) noexcept;
-  static void on_watch_removed(int rc, const void* id) noexcept;
   static void log(const char* line) noexcept;
   static void answer(const void* id, Reply reply);
 };

@@ -2,7 +2,6 @@
 
 #include "c_client_calls.hpp"
 
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <spdlog/spdlog.h>
 #include <zookeeper/zookeeper.h>
@@ -79,21 +78,18 @@ int CClientDriver::process(int bits) {
   int rc = ZOK;
   int packets = 0;
   do {
-    const bool ping_reply = liveness_.awaits_ping_reply() && at_ping_reply();
     rc = zookeeper_process(handle_, bits);
-    if (rc == ZOK && ping_reply) liveness_.on_ping_reply();
     bits = readable;  // each call reads one packet at most
   } while (rc == ZOK && ++packets < packets_per_iteration);
   return rc;
 }
 
-/// The library does not report the reply to a ping, so this looks at the bytes that it is about to read.
-bool CClientDriver::at_ping_reply() const {
-  constexpr std::array<unsigned char, 8> ping_reply{0, 0, 0, 16, 0xff, 0xff, 0xff, 0xfe};  // its length, its xid -2
-  return readiness_.peek<ping_reply.size()>() == ping_reply;
-}
+/// A read that every server answers by itself, and a server that lacks the node or refuses to tell of it, too.
+bool CClientDriver::awaits_heartbeat() const { return !end_ && connected() && requests_.size() == 0; }
 
 void CClientDriver::iterate() {
+  if (awaits_heartbeat() && Clock::now() >= liveness_.heartbeat_due(session_timeout_))
+    submit({.operation = Operation::exists, .path = "/"}, {}, {});
   readiness_.uncork();
   if (stopped_) return;
   if (const auto not_before = attempts_.not_before(); Clock::now() < not_before) return schedule(not_before);
@@ -127,7 +123,9 @@ void CClientDriver::iterate() {
     } else {
       readiness_.arm(socket, interest, unchanged);
     }
-    schedule(attempts_.is_under_way() ? std::min(due, connect_overdue_at()) : due);
+    if (attempts_.is_under_way()) due = std::min(due, connect_overdue_at());
+    if (awaits_heartbeat()) due = std::min(due, liveness_.heartbeat_due(session_timeout_));
+    schedule(due);
   }
   if (!replies_.is_empty()) wake();  // callbacks ran inside zookeeper_interest
   stay_awake();
@@ -143,13 +141,8 @@ void CClientDriver::stay_awake() {
   });
 }
 
-/// The library sends its ping inside this call, once a third of the session timeout has passed without a request, and
-/// if no reply is due.
 int CClientDriver::ask_interest(int& socket, int& interest, Clock::time_point& due) {
   timeval wait{0, 0};
-  const auto now = Clock::now();
-  const bool idle = requests_.size() == 0 && removals_.size() == 0;
-  if (idle && connected() && now - liveness_.last_sent() >= session_timeout_ / 3 - 2ms) liveness_.on_ping(now);
   const CallScope scope{this};
   const int rc = zookeeper_interest(handle_, &socket, &interest, &wait);
   due = Clock::now() + std::chrono::seconds{wait.tv_sec} + std::chrono::microseconds{wait.tv_usec};
@@ -173,7 +166,6 @@ void CClientDriver::observe() {
   if (link == link_) return;
   link_ = link;
   replies_.add_state(link);
-  liveness_.on_link_change();
   if (link != LinkState::connected) return;
   liveness_.on_sent(Clock::now());
   if (handshake_began != ConnectAttempts::never) liveness_.on_handshake(handshake_began);

@@ -15,6 +15,7 @@
 #include <zklock/timer.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,12 +44,14 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
 
  private:
   struct Pending {
-    Operation operation;
-    std::shared_ptr<ReplySink> sink;
-    std::shared_ptr<WatchSink> watch;
+    std::shared_ptr<ReplySink> sink{};
+    std::shared_ptr<WatchSink> watch{};
     WatchTable::Read watching{};
+    bool watches_missing = false;
+    bool goes_to_leader = false;
     Clock::time_point sent{};
     std::shared_ptr<MultiCall> multi{};
+    std::optional<WatchPlace> removal{};  // of the watch there, for no sink
   };
   struct Callbacks;  // the library's callbacks
   struct Farewell;   // shared with the thread that closes
@@ -56,6 +59,8 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
 
   // requests (c_client_requests.cpp; log_line and write_log: c_client_callbacks.cpp)
   error_code send(Request& request, RequestId id, bool watches);
+  template <class Call>
+  int transmit(RequestId id, Call call);
   int call(Request& request, RequestId id, bool watches);
   int call_create(const Request& request, void* context);
   int call_multi(Request& request, RequestId id);
@@ -65,7 +70,8 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   void fire(const char* path, WatchEventType type);
   void drop_unused_watches();
   void drop_watch(const WatchPlace& place);
-  void removed_watch(RequestId removal, int rc);
+  void removed_watch(const WatchPlace& place, error_code error);
+  void remove_locally(const WatchPlace& place);
   void end(error_code reason);
   void log_line(std::string_view line);
   void write_log() noexcept;
@@ -82,8 +88,8 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   void wake();
   void ready(int bits, ConnectAttempts::Failure failure = ConnectAttempts::Failure::other);
   int process(int bits);
-  [[nodiscard]] bool at_ping_reply() const;
   void iterate();
+  [[nodiscard]] bool awaits_heartbeat() const;
   int ask_interest(int& socket, int& interest, Clock::time_point& due);
   [[nodiscard]] bool tries_listed_server() const;
   void move_to_new_servers();
@@ -114,7 +120,6 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   std::chrono::milliseconds session_timeout_;
 
   SlotMap<Pending> requests_;
-  SlotMap<WatchPlace> removals_;
   std::vector<std::shared_ptr<MultiCall>> unanswered_multis_;  // the library writes into them until it is closed
   WatchTable watches_;
   std::vector<WatchPlace> unused_watches_;

@@ -10,6 +10,17 @@
 
 namespace zklock {
 
+namespace {
+
+int remove_watches(zhandle_t* handle, const WatchPlace& place, int local, void_completion_t completion,
+                   const void* context) {
+  const ZooWatcherType type = place.kind == WatchKind::data ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD;
+  return zoo_aremove_all_watches(handle, place.path.c_str(), type, local,
+                                 reinterpret_cast<void_completion_t*>(completion), context);
+}
+
+}  // namespace
+
 // ---- requests
 
 Driver::RequestId CClientDriver::submit(Request request, std::shared_ptr<ReplySink> sink,
@@ -21,7 +32,12 @@ Driver::RequestId CClientDriver::submit(Request request, std::shared_ptr<ReplySi
     affordable = watches_.has_room_for(place);
     if (affordable) read = watches_.begin(std::move(place));
   }
-  const RequestId id = requests_.add({request.operation, std::move(sink), std::move(watch), read, Clock::now(), {}});
+  const RequestId id = requests_.add({.sink = std::move(sink),
+                                      .watch = std::move(watch),
+                                      .watching = read,
+                                      .watches_missing = request.operation == Operation::exists,
+                                      .goes_to_leader = goes_to_leader(request.operation),
+                                      .sent = Clock::now()});
   const error_code refused =
       affordable ? send(request, id, static_cast<bool>(read)) : make_error_code(Error::too_many_watches);
   if (refused) answer(id, Reply{.error = refused});
@@ -33,16 +49,22 @@ error_code CClientDriver::send(Request& request, RequestId id, bool watches) {
   if (end_) return end_;
   // The library would keep it for later, and might then not know its outcome.
   if (!connected()) return make_error_code(Error::not_connected);
+  return from_rc(transmit(id, [&] { return call(request, id, watches); }));
+}
+
+/// The one way of a request to the library: what is sent here, and answered in answer_from_server(), is contact with
+/// the servers, whatever it is for.
+template <class Call>
+int CClientDriver::transmit(RequestId id, Call call) {
   readiness_.cork();  // uncorked in the iteration that follows
-  const int rc = call(request, id, watches);
-  if (rc == ZOK) liveness_.on_sent(requests_.find(id)->sent);
-  return from_rc(rc);
+  const CallScope scope{this};
+  liveness_.on_sent(requests_.find(id)->sent);
+  return call();
 }
 
 /// All watches have the same function and context: with a context for each, the library would compare each with each
 /// whenever the connection changes (docs/driver.md 4.4).
 int CClientDriver::call(Request& request, RequestId id, bool watches) {
-  const CallScope scope{this};
   const char* path = request.path.c_str();
   const int length = static_cast<int>(request.data.size());
   void* const context = to_context(id);
@@ -96,8 +118,9 @@ void CClientDriver::forget(RequestId id) {
 void CClientDriver::answer(RequestId id, Reply reply) {
   std::optional<Pending> pending = requests_.take(id);
   if (!pending) return;
+  if (pending->removal) return removed_watch(*pending->removal, reply.error);
   if (pending->watching) {
-    const bool is_set = !reply.error || (pending->operation == Operation::exists && reply.error == Error::no_node);
+    const bool is_set = !reply.error || (pending->watches_missing && reply.error == Error::no_node);
     if (watches_.finish(pending->watching, is_set, std::move(pending->watch)))
       unused_watches_.push_back(pending->watching.place());
   }
@@ -108,7 +131,7 @@ void CClientDriver::answer(RequestId id, Reply reply) {
 void CClientDriver::answer_from_server(RequestId id, Reply reply) {
   const Pending* pending = requests_.find(id);
   if (pending && (!reply.error || outcome_of(reply.error) == Outcome::not_applied)) liveness_.on_reply(pending->sent);
-  if (pending && !reply.error && goes_to_leader(pending->operation)) liveness_.on_acknowledged(pending->sent);
+  if (pending && !reply.error && pending->goes_to_leader) liveness_.on_acknowledged(pending->sent);
   answer(id, std::move(reply));
 }
 
@@ -155,23 +178,24 @@ void CClientDriver::drop_unused_watches() {
 /// the server, since both follow the order of the requests.
 void CClientDriver::drop_watch(const WatchPlace& place) {
   if (!watches_.end(place) || stopped_ || !handle_) return;
-  const ZooWatcherType type = place.kind == WatchKind::data ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD;
-  const int local = connected() ? 0 : 1;  // a reconnect sets only the watches that the library still knows
-  const CallScope scope{this};
-  const RequestId removal = local ? 0 : removals_.add(place);
-  const int rc = zoo_aremove_all_watches(
-      handle_, place.path.c_str(), type, local,
-      reinterpret_cast<void_completion_t*>(local ? nullptr : &Callbacks::on_watch_removed), to_context(removal));
-  if (rc != ZOK) removals_.take(removal);
+  if (!connected()) return remove_locally(place);
+  const RequestId id = requests_.add({.sent = Clock::now(), .removal = place});
+  const int rc = transmit(id, [&] { return remove_watches(handle_, place, 0, &Callbacks::on_void, to_context(id)); });
+  if (rc != ZOK) answer(id, Reply{.error = from_rc(rc)});
   if (!replies_.is_delivering()) wake();
 }
 
 /// A removal that failed leaves the library's watch, which a reconnect would set again.
-void CClientDriver::removed_watch(RequestId removal, int rc) {
-  const std::optional<WatchPlace> place = removals_.take(removal);
-  if (!place || rc == ZOK || rc == ZNOWATCHER || stopped_ || !handle_ || watches_.adopt(*place)) return;
-  const ZooWatcherType type = place->kind == WatchKind::data ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD;
-  zoo_aremove_all_watches(handle_, place->path.c_str(), type, 1, nullptr, nullptr);
+void CClientDriver::removed_watch(const WatchPlace& place, error_code error) {
+  if (!error || error == Error::no_watcher || end_ || stopped_ || !handle_ || watches_.adopt(place)) return;
+  remove_locally(place);
+}
+
+/// A reconnect sets only the watches that the library still knows.
+void CClientDriver::remove_locally(const WatchPlace& place) {
+  std::optional<CallScope> scope;
+  if (current_ != this) scope.emplace(this);  // or this is a callback
+  remove_watches(handle_, place, 1, nullptr, nullptr);
 }
 
 }  // namespace zklock

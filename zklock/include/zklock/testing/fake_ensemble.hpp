@@ -79,7 +79,7 @@ struct FakeCounters {
   std::uint64_t sessions_made = 0;
   std::uint64_t sessions_expired = 0;
   std::uint64_t watch_events = 0;
-  std::uint64_t pings = 0;
+  std::uint64_t pings = 0;  ///< heartbeats of any kind
 };
 
 /// Behaves like a ZooKeeper 3.8 server: the tree with its Stats, sessions and their expiry, ephemeral, sequential and

@@ -27,9 +27,17 @@ void Driver::start(std::weak_ptr<LinkListener> listener) {
 }
 
 void Driver::send(std::function<void(World&, Connection&)> message, Work work) {
+  last_send_ = Clock::now();
   const std::lock_guard lock{world_->mutex};
-  liveness_.on_sent(Clock::now());
   connection_->send(std::move(message), work);
+}
+
+/// A request for no sink: only its reply counts.
+void Driver::send_without_sink(std::function<void(World&, Connection&, RequestId)> message) {
+  const RequestId id = ++last_id_;
+  requests_[id].sent = Clock::now();
+  liveness_.on_sent(Clock::now());
+  send([id, message = std::move(message)](World& world, Connection& connection) { message(world, connection, id); });
 }
 
 // ---- requests
@@ -60,6 +68,7 @@ Driver::RequestId Driver::submit(Request request, std::shared_ptr<ReplySink> sin
     auto arrive = [request = std::move(request), id, watches](World& world, Connection& connection) {
       world.on_request(connection, request, id, watches);
     };
+    liveness_.on_sent(pending.sent);
     send(std::move(arrive), work);
   }
   if (!replies_.is_delivering()) wake();
@@ -128,7 +137,8 @@ void Driver::drop_if_unused(const Place& place) {
 }
 
 void Driver::unwatch(const Place& place) {
-  send([place](World& world, Connection& connection) { world.on_unwatch(connection, place); });
+  send_without_sink(
+      [place](World& world, Connection& connection, RequestId id) { world.on_unwatch(connection, place, id); });
 }
 
 // ---- messages from the ensemble
@@ -139,6 +149,7 @@ void Driver::on_accepted(const SessionCredentials& credentials, std::chrono::mil
   credentials_ = credentials;
   timeout_ = timeout;
   last_heard_ = Clock::now();
+  liveness_.on_sent(last_heard_);
   liveness_.on_handshake(attempts_.since());
   if (close_mode_) return send([](World& world, Connection& connection) { world.on_close(connection); });
   for (const Place& place : std::exchange(greeted_, {}))
@@ -157,10 +168,8 @@ void Driver::on_reply(RequestId id, Reply reply, std::int64_t zxid) {
   answer(id, std::move(reply));
 }
 
-void Driver::on_pong() {
-  last_heard_ = Clock::now();
-  liveness_.on_ping_reply();
-}
+/// The real driver does not see it.
+void Driver::on_pong() { last_heard_ = Clock::now(); }
 
 void Driver::on_event(WatchEventType type, const std::string& path) {
   last_heard_ = Clock::now();

@@ -51,7 +51,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
     std::shared_ptr<WatchSink> watch;
     std::optional<Place> place;
     bool watches_missing = false;
-    Clock::time_point sent;
+    Clock::time_point sent{};
     bool goes_to_leader = false;
   };
   struct Watched {
@@ -63,6 +63,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   };
 
   void send(std::function<void(World&, Connection&)> message, Work work = Work::other);
+  void send_without_sink(std::function<void(World&, Connection&, RequestId)> message);
   void connect();
   void lose(error_code reason, ConnectAttempts::Failure failure = ConnectAttempts::Failure::other);
   void hang_up();
@@ -78,6 +79,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   void unwatch(const Place& place);
   void wake();
   [[nodiscard]] std::size_t addresses() const noexcept { return options_.servers.size() | 1; }
+  [[nodiscard]] bool awaits_heartbeat() const { return !end_ && phase_ == Phase::connected && requests_.empty(); }
   void schedule();
   void on_time();
 
@@ -103,6 +105,9 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   std::size_t next_server_ = 0;
   ConnectAttempts attempts_;
   Liveness liveness_;
+  // The library's: when it sent and heard the last frame, whatever it was. It pings by the one, and gives the connection
+  // up by the other.
+  Clock::time_point last_send_{};
   Clock::time_point last_heard_{};
   Timer timer_;
   Clock::time_point timer_at_ = Clock::time_point::max();

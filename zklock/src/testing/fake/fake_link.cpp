@@ -30,7 +30,6 @@ void Driver::connect() {
 }
 
 void Driver::hang_up() {
-  liveness_.on_link_change();
   if (!connection_) return;
   const std::lock_guard lock{world_->mutex};
   world_->on_gone(*connection_);
@@ -120,9 +119,10 @@ void Driver::on_time() {
     lose(make_error_code(Error::connection_loss), ConnectAttempts::Failure::overdue);
   } else if (phase_ == Phase::connected && now >= last_heard_ + timeout_ * 2 / 3) {
     lose(make_error_code(Error::operation_timeout));
-  } else if (phase_ == Phase::connected && now >= liveness_.last_sent() + timeout_ / 3 && requests_.empty()) {
-    liveness_.on_ping(now);
-    send([](World& world, Connection& connection) { world.on_ping(connection); });
+  } else if (awaits_heartbeat() && now >= liveness_.heartbeat_due(timeout_)) {
+    send_without_sink([](World& world, Connection& connection, RequestId id) { world.on_ping(connection, id); });
+  } else if (phase_ == Phase::connected && requests_.empty() && now >= last_send_ + timeout_ / 3) {
+    send([](World& world, Connection& connection) { world.on_ping(connection, {}); });
   }
   schedule();
 }
@@ -136,7 +136,8 @@ void Driver::schedule() {
     case Phase::connecting: due = std::min(due, attempts_.overdue_at(timeout_, addresses())); break;
     case Phase::connected:
       due = std::min<Clock::time_point>(due, last_heard_ + timeout_ * 2 / 3);
-      if (requests_.empty()) due = std::min<Clock::time_point>(due, liveness_.last_sent() + timeout_ / 3);
+      if (requests_.empty()) due = std::min<Clock::time_point>(due, last_send_ + timeout_ / 3);
+      if (awaits_heartbeat()) due = std::min(due, liveness_.heartbeat_due(timeout_));
       break;
     case Phase::done: return;
   }

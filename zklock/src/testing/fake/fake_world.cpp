@@ -154,17 +154,22 @@ Reply World::perform(const Request& request, const Caller& caller) {
   return reply;
 }
 
-void World::on_ping(Connection& connection) {
+void World::on_ping(Connection& connection, std::optional<std::uint64_t> id) {
   const auto found = sessions_.find(connection.session);
   if (found == sessions_.end()) return;
   found->second.last_heard = Clock::now();
   ++counters.pings;
-  connection.bring([](Driver& driver) { driver.on_pong(); });
+  if (!id) return connection.bring([](Driver& driver) { driver.on_pong(); });
+  connection.bring([id = *id, zxid = tree_.zxid()](Driver& driver) { driver.on_reply(id, {}, zxid); });
 }
 
-void World::on_unwatch(Connection& connection, const Place& place) {
+void World::on_unwatch(Connection& connection, const Place& place, std::uint64_t id) {
   const auto found = sessions_.find(connection.session);
-  if (found != sessions_.end()) found->second.watches.erase(place);
+  if (found == sessions_.end()) return;
+  found->second.last_heard = Clock::now();
+  Reply reply;
+  if (found->second.watches.erase(place) == 0) reply.error = make_error_code(Error::no_watcher);
+  connection.bring([id, reply, zxid = tree_.zxid()](Driver& driver) { driver.on_reply(id, reply, zxid); });
 }
 
 void World::on_close(Connection& connection) {

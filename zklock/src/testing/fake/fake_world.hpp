@@ -101,8 +101,9 @@ class World : public std::enable_shared_from_this<World> {
   // from the drivers, by `connection`
   void on_greeting(Connection& connection, const Greeting& greeting);
   void on_request(Connection& connection, const Request& request, std::uint64_t id, bool watches);
-  void on_ping(Connection& connection);
-  void on_unwatch(Connection& connection, const Place& place);
+  /// A heartbeat of the driver, or, without an id, a ping of the library beneath it.
+  void on_ping(Connection& connection, std::optional<std::uint64_t> id);
+  void on_unwatch(Connection& connection, const Place& place, std::uint64_t id);
   void on_close(Connection& connection);
   /// The driver is gone without closing.
   void on_gone(Connection& connection);
