@@ -80,3 +80,30 @@ TEST_CASE_METHOD(Fixture, "new servers whose names cannot be looked up at first 
   clock.run_for(context, 1min);
   CHECK(names.look_ups(name) == before);
 }
+
+TEST_CASE_METHOD(Fixture, "names are looked up less and less often, but no less often than the caller says") {
+  const auto answers = [&](std::size_t count) {
+    return eventually([&] { return log.count("none of the servers' names can be looked up") == count; });
+  };
+  list->set({{name, 2181}});
+  REQUIRE(answers(1));
+  std::size_t count = 1;
+  for (const auto pause : {1s, 2s, 4s, 8s}) {
+    clock.advance(pause);
+    REQUIRE(answers(++count));
+  }
+  list->start_refresh(3s);  // a session may be resumed: the pause of 16 s that has begun is cut short, too
+  REQUIRE(answers(++count));
+  for (int i = 0; i < 4; ++i) {
+    clock.advance(2900ms);
+    clock.run_ready(context);
+    clock.advance(100ms);
+    REQUIRE(answers(++count));
+  }
+  list->start_refresh();
+  clock.advance(3s);
+  REQUIRE(answers(++count));
+  clock.advance(6s);
+  REQUIRE(answers(++count));
+  CHECK(names.look_ups(name) == static_cast<int>(count));
+}

@@ -108,11 +108,20 @@ void ClientCore::on_state(std::size_t session_number, ConnectionState state) {
   if (all_well) {
     servers_->stop_refresh();
   } else {
-    servers_->start_refresh();
+    servers_->start_refresh(longest_pause_of_look_ups());
   }
   const bool was_well = before == ConnectionState::connected || before == ConnectionState::reconnected;
   if (state == ConnectionState::lost || (now != before && !(all_well && was_well))) states_.publish(now);
   tell_state(session_number, state);
+}
+
+/// While a session may be resumed, its name's new address is of use for less than the session's timeout.
+Clock::duration ClientCore::longest_pause_of_look_ups() const {
+  Clock::duration longest = ServerList::longest_pause;
+  for (const auto& keeper : keepers_)
+    if (keeper->state() == ConnectionState::suspended)
+      longest = std::min<Clock::duration>(longest, keeper->health().timeout / 10);
+  return longest;
 }
 
 void ClientCore::tell_state(std::size_t session_number, ConnectionState state) {

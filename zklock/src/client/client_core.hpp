@@ -79,6 +79,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
 
  private:
   void on_state(std::size_t session_number, ConnectionState state);
+  [[nodiscard]] Clock::duration longest_pause_of_look_ups() const;
   void tell_state(std::size_t session_number, ConnectionState state);
   void tell_health(std::optional<Clock::duration> io_delay = {});
   void await_health_report();

@@ -12,7 +12,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr Clock::duration first_pause = 1s;
-constexpr Clock::duration longest_pause = 30s;
 constexpr Clock::duration limit = 250ms;
 
 bool is_name(const HostPort& server) {
@@ -50,8 +49,9 @@ void ServerList::look_up() {
   };
   limit_.expires_after(limit);
   limit_.async_wait(then([](ServerList& self) { self.publish(); }));
+  pause_ = std::min(pause_, longest_pause_);
   again_.expires_after(pause_);
-  pause_ = std::min(2 * pause_, longest_pause);
+  pause_ = 2 * pause_;
   again_.async_wait(then([](ServerList& self) {
     if (self.refreshing_ || self.resolved().empty()) self.look_up();
   }));
@@ -106,10 +106,12 @@ void ServerList::publish() {
   found_(addresses_);
 }
 
-void ServerList::start_refresh() {
-  if (std::exchange(refreshing_, true) || closed_ || std::ranges::none_of(servers_, is_name)) return;
-  pause_ = first_pause;
-  look_up();
+void ServerList::start_refresh(Clock::duration longest) {
+  longest_pause_ = longest;
+  const bool begins = !std::exchange(refreshing_, true);
+  if (closed_ || std::ranges::none_of(servers_, is_name)) return;
+  if (begins) pause_ = first_pause;
+  if (begins || again_.expiry() > Clock::now() + longest) look_up();
 }
 
 void ServerList::stop_refresh() {

@@ -6,6 +6,7 @@
 #include <zklock/connect_string.hpp>
 #include <zklock/timer.hpp>
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -38,9 +39,11 @@ class ServerList : public std::enable_shared_from_this<ServerList> {
 
   /// Replaces the servers.
   void set(std::vector<HostPort> servers);
+  static constexpr Clock::duration longest_pause = std::chrono::seconds{30};
+
   /// To be called when a server cannot be reached: the names may have new addresses. Looks them up, less and less
-  /// often, until stop_refresh() is called and some name has an address.
-  void start_refresh();
+  /// often, but at least so often, until stop_refresh() is called and some name has an address.
+  void start_refresh(Clock::duration longest = longest_pause);
   void stop_refresh();
   void close();
 
@@ -62,6 +65,7 @@ class ServerList : public std::enable_shared_from_this<ServerList> {
   std::map<std::string, Addresses> known_;                    // by name, without ports
   std::map<std::string, std::shared_ptr<NameLookup>> asked_;  // by name
   Clock::duration pause_{};
+  Clock::duration longest_pause_ = longest_pause;
   bool refreshing_ = true;  // until something is connected
   bool closed_ = false;
 };
