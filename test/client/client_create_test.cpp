@@ -4,6 +4,7 @@
 
 #include <zklock/recipe_kit/protected_path.hpp>
 #include <zklock/recipe_kit/session_ops.hpp>
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
 
 #include <array>
 #include <set>
@@ -200,6 +201,35 @@ TEST_CASE("in a namespace below a node without permissions for the client a miss
 }
 
 // ---- namespaces
+
+TEST_CASE("a directory that cannot be made says why its first ancestor could not") {
+  Simulation simulation;
+  run(simulation, [&]() -> asio::awaitable<void> {
+    Client& client = simulation.client("a");
+    const Session session = co_await client.async_session();
+    const auto [made, ephemeral] = co_await session.async_create("/short-lived", "", CreateMode::ephemeral, as_tuple);
+    CHECK_FALSE(made);
+    error_code outcome = co_await create_containers(session, "/short-lived/a/b");
+    CHECK(outcome == Error::no_children_for_ephemerals);
+    const auto [gone] = co_await session.async_remove("/short-lived", as_tuple);
+    CHECK_FALSE(gone);
+    const auto [closed] = co_await session.async_set_acl("/", read_acl(), any_version, as_tuple);
+    CHECK_FALSE(closed);
+    for (const char* path : {"/a", "/a/b", "/a/b/c/d"}) {
+      CAPTURE(path);
+      outcome = co_await create_containers(session, path);
+      CHECK(outcome == Error::no_auth);
+    }
+    const CreateOptions with_parents = CreateOptions{}.creating_parents();
+    const auto [refused, node] = co_await client.async_create("/a/b", "", with_parents, as_tuple);
+    CHECK(refused == Error::no_auth);
+    for (const char* path : {"/locks", "/locks/backup"}) {
+      const InterProcessMutex mutex{client, path};
+      const auto [not_acquired, lease] = co_await mutex.async_acquire(5s, as_tuple);
+      CHECK(not_acquired == Error::no_auth);
+    }
+  });
+}
 
 TEST_CASE("a directory that is there counts as made, also where its parent is closed and it may not be read itself") {
   const bool refuses_exists = GENERATE(false, true);

@@ -4,6 +4,7 @@
 #include <zklock/recipe_kit/session_ops.hpp>
 #include <zklock/timer.hpp>
 
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -96,17 +97,27 @@ Awaitable<Result<std::optional<Stat>>> read_stat(Session session, std::string pa
   }
 }
 
+/// For the create of a directory that may be there: notes the first error of several.
+auto noting_error(const Session& session, std::shared_ptr<error_code> first) {
+  return asio::bind_executor(session.get_executor(), [first = std::move(first)](error_code error, auto&&...) {
+    if (error != Error::node_exists && !*first) *first = error;
+  });
+}
+
 }  // namespace
 
 Awaitable<error_code> create_path(Session session, std::string path, NodeOptions options) {
   const Session root = session.without_prefix();
   path = session.full_path(path);
   for (;;) {
+    // Of an ancestor that cannot be made the server says only to its own create why.
+    const auto ancestors_error = std::make_shared<error_code>();
     for (auto slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
       std::string ancestor = path.substr(0, slash);
-      root.async_create(std::move(ancestor), std::string{}, options, ignoring_result(session));
+      root.async_create(std::move(ancestor), std::string{}, options, noting_error(session, ancestors_error));
     }
     auto [error, created] = co_await root.async_create(path, std::string{}, options, use_tuple);
+    if (error == Error::no_node && *ancestors_error) error = *ancestors_error;
     if (!error || error == Error::node_exists) co_return error_code{};
     if (error == Error::no_auth) {  // the server checks the parent's ACL first
       const auto stat = co_await read_stat(root, path);
