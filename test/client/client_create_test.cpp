@@ -237,7 +237,7 @@ TEST_CASE("a directory that is there counts as made, also where its parent is cl
   Simulation simulation{1, {.refuses_exists = refuses_exists}};
   run(simulation, [&]() -> asio::awaitable<void> {
     const Session session = co_await simulation.client("a").async_session();
-    const Acl closed{{Permission::create, "digest", "nobody:x"}};
+    const Acl closed{{Permission::create, "digest", "nobody:AAAAAAAAAAAAAAAAAAAAAAAAAAA="}};
     const NodeOptions options{CreateMode::persistent, open_acl()};
     error_code outcome = co_await create_path(session, "/closed/a", options);
     CHECK_FALSE(outcome);

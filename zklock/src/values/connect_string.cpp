@@ -81,8 +81,21 @@ HostPort parse_server(std::string_view element) {
   return server;
 }
 
+/// Whether a host and a port are the first things there.
+bool begins_with_server(std::string_view text) {
+  text = text.substr(0, text.find_first_of(",/"));
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon + 1 == text.size()) return false;
+  const auto host = text.substr(0, colon);
+  const bool is_host =
+      host.starts_with('[') ? host.ends_with(']') : !host.empty() && consists_of(host, host_characters);
+  return is_host && consists_of(text.substr(colon + 1), "0123456789");
+}
+
 std::string parse_chroot(std::string_view chroot) {
   if (chroot.size() <= 1) return {};
+  for (auto comma = chroot.find(','); comma != std::string_view::npos; comma = chroot.find(',', comma + 1))
+    if (begins_with_server(chroot.substr(comma + 1))) refuse(chroot, "a chroot stands once, after the last server");
   if (const Flaw flaw = validate_path(chroot, std::nothrow)) {
     refuse(chroot, "byte " + std::to_string(flaw.offset) + " of the chroot: " + std::string(flaw.reason));
   }
