@@ -3,11 +3,13 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/read.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
 #include <exception>
 #include <future>
+#include <limits>
 
 namespace zklock::test {
 
@@ -32,9 +34,51 @@ asio::awaitable<std::string> read_body(asio::ip::tcp::socket& socket) {
   co_return co_await read(socket, number_at(length, 0) & 0xfffff);
 }
 
-asio::awaitable<void> write_frame(asio::ip::tcp::socket& socket, const std::string& body) {
+/// `cut`: after so many bytes there is a pause; 0: none.
+asio::awaitable<void> write_frame(asio::ip::tcp::socket& socket, const std::string& body, std::size_t cut = 0) {
   const std::string frame = Bytes{}.text(body).str();
-  co_await asio::async_write(socket, asio::buffer(frame), asio::use_awaitable);
+  if (cut > 0) {
+    co_await asio::async_write(socket, asio::buffer(frame, cut), asio::use_awaitable);
+    asio::steady_timer pause{socket.get_executor(), std::chrono::milliseconds{2}};
+    co_await pause.async_wait(asio::use_awaitable);
+  }
+  co_await asio::async_write(socket, asio::buffer(frame) + cut, asio::use_awaitable);
+}
+
+asio::awaitable<void> write_text(asio::ip::tcp::socket& socket, const std::string& text) {
+  co_await asio::async_write(socket, asio::buffer(text), asio::use_awaitable);
+}
+
+/// ConnectResponse: the protocol's version, timeout, session, password, read-only.
+std::string connect_response(Lie lie) {
+  std::int32_t timeout = LyingServer::granted.count();
+  if (lie == Lie::no_timeout) timeout = 0;
+  if (lie == Lie::negative_timeout) timeout = -1;
+  if (lie == Lie::endless_timeout) timeout = std::numeric_limits<std::int32_t>::max();
+  Bytes welcome;
+  welcome.number(0).number(timeout).long_number(lie == Lie::no_session ? 0 : LyingServer::session_id);
+  welcome.text(std::string(lie == Lie::short_password ? 15 : 16, 'p'));
+  std::string body = welcome.str();
+  body.resize(37);
+  return body;
+}
+
+std::string header_of(std::int32_t xid) { return Bytes{}.number(xid).long_number(1).number(0).str(); }
+
+/// What comes after a good handshake.
+asio::awaitable<void> lie_on(asio::ip::tcp::socket& socket, Lie lie) {
+  if (lie == Lie::unasked_after_ping) co_await write_frame(socket, header_of(-2));
+  if (lie == Lie::unasked_reply || lie == Lie::unasked_after_ping) co_await write_frame(socket, header_of(77));
+  if (lie == Lie::torn_event) {
+    const std::string event = Bytes{}.number(3).number(3).number(1'000).str();
+    const std::string frame = header_of(-1) + event + "/a";
+    co_await write_frame(socket, frame);
+  }
+  if (lie == Lie::short_frame) co_await write_frame(socket, "none");
+  if (lie == Lie::negative_length) {
+    const std::string frame = Bytes{}.number(-1).number(-2).str();
+    co_await write_text(socket, frame);
+  }
 }
 
 }  // namespace
@@ -57,28 +101,58 @@ LyingServer::~LyingServer() {
 }
 
 void LyingServer::answer(Opcode opcode, std::int32_t error, const Bytes& body) {
+  run([&] { answers_.insert_or_assign(opcode, Answer{error, body.str()}); });
+}
+
+void LyingServer::run(const std::function<void()>& task) {
   std::promise<void> done;
   asio::post(context_, [&] {
-    answers_.insert_or_assign(opcode, Answer{error, body.str()});
+    task();
     done.set_value();
   });
   done.get_future().wait();
 }
 
+void LyingServer::lie(Lie lie, int times) {
+  run([&] {
+    lie_ = lie;
+    lies_left_ = times;
+  });
+}
+
+void LyingServer::hang_up() {
+  run([&] {
+    if (const auto last = last_.lock()) last->close();
+  });
+}
+
 asio::awaitable<void> LyingServer::accept() {
   for (;;) {
-    tcp::socket socket = co_await acceptor_.async_accept(asio::use_awaitable);
+    auto socket = std::make_shared<tcp::socket>(co_await acceptor_.async_accept(asio::use_awaitable));
     ++connections_;
-    asio::co_spawn(context_, serve(std::move(socket)), [](const std::exception_ptr&) {});
+    last_ = socket;
+    const Lie lie = lies_left_ > 0 ? lie_ : Lie::none;
+    if (lies_left_ > 0) --lies_left_;
+    asio::co_spawn(context_, serve(std::move(socket), lie), [](const std::exception_ptr&) {});
   }
 }
 
-asio::awaitable<void> LyingServer::serve(tcp::socket socket) {
+asio::awaitable<void> LyingServer::serve(std::shared_ptr<tcp::socket> owned, Lie lie) {
+  tcp::socket& socket = *owned;
+  socket.set_option(tcp::no_delay{true});
   static_cast<void>(co_await read_body(socket));
-  Bytes welcome;  // protocol version, time-out, session, password, read-only
-  welcome.number(0).number(30'000).long_number(session_id).text(std::string(16, 'p'));
-  const std::string welcome_body = welcome.str() + std::string(1, '\0');
-  co_await write_frame(socket, welcome_body);
+  const std::string truth = connect_response(lie);
+  const std::string half = Bytes{}.text(truth).str().substr(0, 20);
+  switch (lie) {
+    case Lie::zeros: co_await write_text(socket, std::string(41, '\0')); break;
+    case Lie::http: co_await write_text(socket, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"); co_return;
+    case Lie::half_a_handshake: co_await write_text(socket, half); co_return;
+    case Lie::in_two: co_await write_frame(socket, truth, 1); break;
+    default: co_await write_frame(socket, truth);
+  }
+  if (lie == Lie::hang_up) co_return;
+  co_await lie_on(socket, lie);
+  std::size_t cut = 0;
   for (std::int64_t zxid = 2;; ++zxid) {
     const std::string request = co_await read_body(socket);
     const auto opcode = Opcode{static_cast<std::int32_t>(number_at(request, 4))};
@@ -90,7 +164,8 @@ asio::awaitable<void> LyingServer::serve(tcp::socket socket) {
     reply.number(static_cast<std::int32_t>(number_at(request, 0))).long_number(zxid).number(error);
     std::string body = reply.str();
     if (told != answers_.end()) body += told->second.body;
-    co_await write_frame(socket, body);
+    if (lie == Lie::in_two) cut = cut % (body.size() + 3) + 1;  // at another place each time
+    co_await write_frame(socket, body, cut);
   }
 }
 

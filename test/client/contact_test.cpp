@@ -2,9 +2,12 @@
 #include "support/catch.hpp"
 #include "support/exploration.hpp"
 
+#include <zklock/recipes/locks/inter_process_mutex.hpp>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/deferred.hpp>
 
+#include <algorithm>
 #include <vector>
 
 using namespace zklock;
@@ -86,4 +89,66 @@ TEST_CASE(
       if (silence(client) > 2s) FAIL_CHECK(i);
     }
   });
+}
+
+// ---- what does not count as contact
+
+namespace {
+
+/// A client that takes and gives back a lock.
+asio::awaitable<void> use_lock(Client& client, bool& done) {
+  const InterProcessMutex mutex{client, "/lock"};
+  auto [error, lease] = co_await mutex.async_acquire(asio::as_tuple(asio::deferred));
+  CHECK_FALSE(error);
+  const auto [not_released] = co_await lease.async_release(asio::as_tuple(asio::deferred));
+  CHECK_FALSE(not_released);
+  done = true;
+}
+
+}  // namespace
+
+TEST_CASE("a client outlives an ensemble that lies at any step, once or twice") {
+  const int times = GENERATE(1, 2, 5);
+  std::uint64_t steps = 1;
+  for (std::uint64_t step = 1; step <= steps; ++step)
+    for (const bool applied : {false, true}) {
+      CAPTURE(times, step, applied);
+      Simulation simulation{1, {.latency = 1ms}};
+      bool done = false;
+      simulation.ensemble().on_call([&, left = times](const FakeCall& call) mutable {
+        if (!done) steps = std::max(steps, std::min<std::uint64_t>(call.number, 30));
+        return call.number >= step && call.applied == applied && left-- > 0 ? FakeFault::lie : FakeFault::none;
+      });
+      simulation.actor([&] { return use_lock(simulation.client("a", {.session_timeout = 10s}), done); });
+      simulation.run();
+      CHECK(done);
+      CHECK(simulation.failures().empty());
+    }
+}
+
+TEST_CASE("an ensemble that makes sessions and answers nothing is asked for them more and more seldom") {
+  const auto fault = GENERATE(FakeFault::cut, FakeFault::lie, FakeFault::expire);
+  CAPTURE(static_cast<int>(fault));
+  Simulation simulation{1, {.latency = 1ms}};
+  FakeEnsemble& ensemble = simulation.ensemble();
+  const auto answers_nothing = [fault](const FakeCall& call) {
+    return call.operation == "connect" && call.applied ? FakeFault::none : fault;
+  };
+  const auto connections_in = [&](Clock::duration time) {
+    const auto before = ensemble.counters().calls;
+    simulation.clock().run_for(simulation.context(), time);
+    return ensemble.counters().calls - before;
+  };
+  Client& client = simulation.client("a", {.session_timeout = 10s, .retry = RetryForever{10ms}});
+  static_cast<void>(connections_in(1s));
+  ensemble.on_call(answers_nothing);
+  client.async_create("/a", "", CreateMode::persistent, [](error_code, const CreateResult&) {});
+  static_cast<void>(connections_in(10s));
+  CHECK(connections_in(100s) <= 450);  // a connection and a request each 0.5 to 1 s
+  ensemble.on_call({});
+  static_cast<void>(connections_in(2s));
+  CHECK(client.state() == ConnectionState::reconnected);
+  client.async_create("/b", "", CreateMode::persistent, [](error_code, const CreateResult&) {});
+  static_cast<void>(connections_in(1s));
+  CHECK(ensemble.nodes().back().path == "/b");
 }

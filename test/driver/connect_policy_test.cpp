@@ -31,6 +31,8 @@ std::vector<std::string> tried_by(std::vector<std::string> list, std::mt19937& r
 /// Whether a value is within a share of the expected one.
 bool is_near(double value, double expected, double share) { return std::abs(value - expected) <= expected * share; }
 
+std::uint64_t no_luck() { return 0; }
+
 }  // namespace
 
 TEST_CASE("a list of servers has an odd number of addresses, and no server is missing") {
@@ -116,7 +118,7 @@ TEST_CASE("the time limit of a server doubles after each round in which all serv
   CHECK(round({refused, overdue, refused, refused, refused}) == 2'400ms);
   CHECK(round(std::vector<HandshakeLimit::Failure>(5, overdue)) == 4s);  // where the C client gives up
   CHECK(round(std::vector<HandshakeLimit::Failure>(500, overdue)) == 4s);
-  handshake.on_connected();
+  handshake.on_answer();
   CHECK(handshake.limit(timeout, 5) == 600ms);
 }
 
@@ -124,7 +126,7 @@ TEST_CASE("attempts to connect pause after each failure, and not so long when th
   constexpr auto timeout = 60s;
   constexpr auto other = ConnectAttempts::Failure::other;
   const Clock::time_point now = Clock::now();
-  ConnectAttempts attempts{0ms};
+  ConnectAttempts attempts{0ms, nullptr, timeout, now, &no_luck};
   const auto pause = [&] { return attempts.not_before() - now; };
   CHECK_FALSE(attempts.is_under_way());
   CHECK(pause() < 0s);
@@ -136,8 +138,8 @@ TEST_CASE("attempts to connect pause after each failure, and not so long when th
   CHECK(attempts.since() == ConnectAttempts::never);
   for (int i = 0; i < 30; ++i) attempts.on_failure(other, 1, timeout, now, 0);
   CHECK(pause() == 3s);  // half of a tenth of the timeout
-  SECTION("a connection begins anew") {
-    attempts.on_connected();
+  SECTION("an answer begins anew") {
+    attempts.on_answer();
     CHECK(pause() < 0s);
     attempts.on_failure(other, 1, timeout, now, 0);
     CHECK(pause() == 1ms);
@@ -150,4 +152,35 @@ TEST_CASE("attempts to connect pause after each failure, and not so long when th
     for (int i = 0; i < 30; ++i) attempts.on_failure(other, 1, timeout, now, 0);
     CHECK(pause() == 250ms);
   }
+}
+
+TEST_CASE("sessions of which none has had an answer pause longer and longer, and one answer ends that") {
+  constexpr auto timeout = 60s;
+  const Clock::time_point now = Clock::now();
+  const auto history = std::make_shared<ConnectHistory>();
+  const auto pause_of_next = [&](bool has_answers) {
+    ConnectAttempts attempts{0ms, history, timeout, now, &no_luck};
+    const auto pause = attempts.not_before() - now;
+    if (has_answers) attempts.on_answer();
+    attempts.on_session_over();
+    return pause;
+  };
+  CHECK(pause_of_next(false) < 0s);
+  CHECK(pause_of_next(false) < 0s);
+  CHECK(pause_of_next(false) == 1ms);
+  CHECK(pause_of_next(false) == 10ms);
+  CHECK(pause_of_next(false) == 20ms);
+  for (int i = 0; i < 20; ++i) static_cast<void>(pause_of_next(false));
+  CHECK(pause_of_next(true) == 3s);
+  CHECK(pause_of_next(true) < 0s);
+}
+
+TEST_CASE("a session that is being closed leaves the pauses of the next one alone") {
+  constexpr auto timeout = 60s;
+  const Clock::time_point now = Clock::now();
+  const auto history = std::make_shared<ConnectHistory>();
+  ConnectAttempts attempts{0ms, history, timeout, now, &no_luck};
+  attempts.part();
+  for (int i = 0; i < 30; ++i) attempts.on_failure(ConnectAttempts::Failure::other, 1, timeout, now, 0);
+  CHECK(history->failures == 0);
 }

@@ -1,6 +1,7 @@
 #include "session_keeper.hpp"
 
 #include "completion.hpp"
+#include "connect_policy.hpp"
 
 #include <zklock/timer.hpp>
 
@@ -40,7 +41,9 @@ struct SessionKeeper::Retired {
 
 SessionKeeper::SessionKeeper(std::shared_ptr<Runtime> runtime, Config config,
                              std::function<void(ConnectionState)> on_state)
-    : runtime_{std::move(runtime)}, config_{std::move(config)}, on_state_{std::move(on_state)} {}
+    : runtime_{std::move(runtime)}, config_{std::move(config)}, on_state_{std::move(on_state)} {
+  config_.driver.history = std::make_shared<ConnectHistory>();
+}
 
 Session SessionKeeper::session(std::string prefix) const {
   const std::lock_guard lock{session_mutex_};

@@ -117,17 +117,17 @@ void CClientDriver::Callbacks::log(const char* line) noexcept {
 
 void CClientDriver::log_line(std::string_view line) {
   if (!options_.logger || !options_.logger->should_log(spdlog::level::warn)) return;
-  const auto held_back = log_limit_.admit(Clock::now());
+  const auto held_back = attempts_.log_limit().admit(Clock::now());
   if (!held_back) return;
   log_lines_.emplace_back(without_stamp(line));
   if (*held_back > 0) log_lines_.back() += " (" + std::to_string(*held_back) + " lines before it held back)";
 }
 
 /// While no server can be reached, the library logs this several times a second. The lines beyond the limit become a
-/// count, and the last count is logged with the connection.
+/// count, and the last count is logged once a server is of use again.
 void CClientDriver::write_log() noexcept {
-  if (link_ == LinkState::connected)
-    if (const std::size_t held_back = log_limit_.take_held_back())
+  if (attempts_.is_well())
+    if (const std::size_t held_back = attempts_.log_limit().take_held_back())
       log_lines_.push_back(std::to_string(held_back) + " lines held back");
   if (log_lines_.empty()) return;
   for (const std::string& line : std::exchange(log_lines_, {}))

@@ -120,6 +120,7 @@ void CClientDriver::close(CloseMode mode, error_code reason, std::function<void(
   wake();  // delivers the requests that ended
   if (mode == CloseMode::graceful) hurry();
   if (closing_ == Closing::done) return asio::post(executor_, [self = shared_from_this()] { self->finish(); });
+  attempts_.part();
   if (closing_ == Closing::telling) return mode == CloseMode::abortive ? cut_short() : void();
   closing_ = Closing::looking;
   const bool has_session = credentials_.id != 0 && !stopped_;

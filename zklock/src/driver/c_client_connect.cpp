@@ -95,22 +95,17 @@ Clock::time_point CClientDriver::connect_overdue_at() const noexcept {
   return attempts_.overdue_at(session_timeout_, addresses_.size());
 }
 
-/// The message that follows when the driver gives up a handshake is not a cause, and neither is that of a back-off.
+/// The message that follows when the driver gives a connection up is not a cause, and neither is that of a back-off.
 void CClientDriver::note_trouble(std::string_view cause) {
-  if (!options_.on_trouble || cause.starts_with("Delaying connection") || std::exchange(gave_up_handshake_, false))
-    return;
+  if (!options_.on_trouble || cause.starts_with("Delaying connection") || std::exchange(cause_is_known_, false)) return;
   options_.on_trouble(std::string{cause});
 }
 
 bool CClientDriver::connect_is_overdue() {
   if (!attempts_.is_under_way() || Clock::now() < connect_overdue_at()) return false;
-  if (options_.logger)
-    options_.logger->warn("zklock: session={:#x} a server did not finish the handshake in time, trying the next",
-                          static_cast<std::uint64_t>(credentials_.id));
-  note_trouble("it took the connection, but is silent; is it a ZooKeeper server?");
-  gave_up_handshake_ = true;
   attempts_.end();
-  readiness_.shut_down();
+  give_up_connection("it took the connection, but is silent; is it a ZooKeeper server?");
+  write_log();
   return readiness_.armed();
 }
 

@@ -2,6 +2,8 @@
 
 #include "c_client_calls.hpp"
 
+#include <zklock/recipe_kit/random.hpp>
+
 #include <boost/asio/post.hpp>
 #include <spdlog/spdlog.h>
 #include <zookeeper/zookeeper.h>
@@ -10,6 +12,7 @@
 #include <array>
 #include <cassert>
 #include <cerrno>
+#include <span>
 
 namespace zklock {
 
@@ -31,7 +34,7 @@ CClientDriver::CClientDriver(asio::any_io_executor executor, DriverOptions optio
       watches_{options_.max_buffer / 2},
       readiness_{executor, [this](int bits) { ready(bits); }},
       timer_{executor},
-      attempts_{options_.reconnect_jitter},
+      attempts_{options_.reconnect_jitter, options_.history, session_timeout_, Clock::now(), &random_bits},
       close_limit_{executor} {}
 
 CClientDriver::~CClientDriver() {
@@ -76,12 +79,42 @@ void CClientDriver::ready(int bits, ConnectAttempts::Failure failure) {
 int CClientDriver::process(int bits) {
   const CallScope scope{this};
   int rc = ZOK;
-  int packets = 0;
-  do {
+  for (int packets = 0; rc == ZOK && packets < packets_per_iteration; ++packets) {
+    if ((bits & readable) && !may_read()) bits &= ~readable;
+    if (bits == 0) return ZNOTHING;
     rc = zookeeper_process(handle_, bits);
+    if (bits & readable) inside_frame_ = rc == ZNOTHING;
     bits = readable;  // each call reads one packet at most
-  } while (rc == ZOK && ++packets < packets_per_iteration);
+  }
   return rc;
+}
+
+/// Whether the library may read what has arrived. Of a frame that it has begun to read it gets the rest. No peer may
+/// make it abort the process: instead of bytes that it does not check, it finds its connection ended.
+bool CClientDriver::may_read() {
+  const int state = zoo_state(handle_);
+  if (state == ZOO_CONNECTING_STATE) return true;  // it asks the socket whether it is connected
+  std::array<unsigned char, judged_bytes> buffer{};
+  const auto count = readiness_.peek(buffer);
+  const bool begins = state == ZOO_ASSOCIATING_STATE || !inside_frame_;
+  if (count <= 0 || !begins) return count >= 0;
+  const std::span<const unsigned char> bytes{buffer.data(), static_cast<std::size_t>(count)};
+  const FrameJudgement judgement = state == ZOO_ASSOCIATING_STATE ? judge_handshake(bytes, credentials_.id != 0)
+                                                                  : judge_frame(bytes, requests_.size() > 0);
+  readiness_.await_bytes(std::max<std::size_t>(judgement.bytes, 1));
+  if (judgement.verdict == FrameVerdict::wait) return readiness_.has_ended();  // then the rest will not come
+  if (judgement.verdict == FrameVerdict::refuse)
+    give_up_connection("what it sends makes no sense; is it a ZooKeeper server?");
+  return true;
+}
+
+/// The library finds the connection ended.
+void CClientDriver::give_up_connection(std::string_view why) {
+  log_line(why);
+  note_trouble(why);
+  cause_is_known_ = true;
+  readiness_.shut_down();
+  readiness_.discard();
 }
 
 /// A read that every server answers by itself, and a server that lacks the node or refuses to tell of it, too.
@@ -165,11 +198,11 @@ void CClientDriver::observe() {
                                                        : LinkState::disconnected;
   if (link == link_) return;
   link_ = link;
+  inside_frame_ = false;
   replies_.add_state(link);
   if (link != LinkState::connected) return;
   liveness_.on_sent(Clock::now());
   if (handshake_began != ConnectAttempts::never) liveness_.on_handshake(handshake_began);
-  attempts_.on_connected();
   const clientid_t* id = zoo_client_id(handle_);
   credentials_.id = id->client_id;
   std::copy(std::begin(id->passwd), std::end(id->passwd), credentials_.password.begin());
@@ -188,7 +221,10 @@ void CClientDriver::deliver() {
 void CClientDriver::on_terminated(int rc) {
   const bool refused = rc == ZOO_AUTH_FAILED_STATE;
   replies_.add_state(refused ? LinkState::auth_failed : LinkState::expired);
-  if (!end_) end(make_error_code(refused ? Error::auth_failed : Error::session_expired));
+  if (!end_) {
+    attempts_.on_session_over();
+    end(make_error_code(refused ? Error::auth_failed : Error::session_expired));
+  }
   stop();
   wake();
   if (closing_ == Closing::looking) close_handle(CloseMode::abortive);  // there is nothing left to close at the server

@@ -6,9 +6,9 @@
 #include "connect_policy.hpp"
 #include "driver.hpp"
 #include "liveness.hpp"
-#include "log_limit.hpp"
 #include "readiness.hpp"
 #include "reply_queue.hpp"
+#include "server_frames.hpp"
 #include "slot_map.hpp"
 #include "watch_table.hpp"
 
@@ -88,6 +88,8 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   void wake();
   void ready(int bits, ConnectAttempts::Failure failure = ConnectAttempts::Failure::other);
   int process(int bits);
+  bool may_read();
+  void give_up_connection(std::string_view why);
   void iterate();
   [[nodiscard]] bool awaits_heartbeat() const;
   int ask_interest(int& socket, int& interest, Clock::time_point& due);
@@ -125,7 +127,6 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   std::vector<WatchPlace> unused_watches_;
   ReplyQueue replies_;
   LinkState link_ = LinkState::disconnected;
-  LogLimit log_limit_;
   std::vector<std::string> log_lines_;  // the library's, written after its call has returned
 
   SocketReadiness readiness_;
@@ -134,7 +135,8 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   Clock::time_point timer_at_ = Clock::time_point::max();
   Clock::time_point due_ = Clock::time_point::max();
   ConnectAttempts attempts_;
-  bool gave_up_handshake_ = false;
+  bool cause_is_known_ = false;
+  bool inside_frame_ = false;  // the library has read a part of one
   Liveness liveness_;
 
   bool woken_ = false;

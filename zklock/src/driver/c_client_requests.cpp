@@ -130,7 +130,10 @@ void CClientDriver::answer(RequestId id, Reply reply) {
 /// The library also calls back for requests that it could not send or has lost; only a server's reply proves a contact.
 void CClientDriver::answer_from_server(RequestId id, Reply reply) {
   const Pending* pending = requests_.find(id);
-  if (pending && (!reply.error || outcome_of(reply.error) == Outcome::not_applied)) liveness_.on_reply(pending->sent);
+  if (pending && (!reply.error || outcome_of(reply.error) == Outcome::not_applied)) {
+    liveness_.on_reply(pending->sent);
+    attempts_.on_answer();
+  }
   if (pending && !reply.error && pending->goes_to_leader) liveness_.on_acknowledged(pending->sent);
   answer(id, std::move(reply));
 }

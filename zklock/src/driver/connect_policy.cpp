@@ -47,21 +47,42 @@ void HandshakeLimit::on_failure(Failure failure, std::size_t addresses) noexcept
   tried_ = 0;
 }
 
-void ConnectAttempts::on_connected() noexcept {
-  failures_ = 0;
+ConnectAttempts::ConnectAttempts(Clock::duration jitter, std::shared_ptr<ConnectHistory> history,
+                                 Clock::duration session_timeout, Clock::time_point now, std::uint64_t (*random)())
+    : jitter_{jitter}, history_{history ? std::move(history) : std::make_shared<ConnectHistory>()} {
+  if (history_->failures > 0)
+    not_before_ = now + wait_to_connect(history_->failures, jitter, session_timeout, random());
+}
+
+void ConnectAttempts::on_answer() noexcept {
+  history_->failures = 0;
+  history_->of_use = true;
   not_before_ = {};
-  handshake_.on_connected();
+  handshake_.on_answer();
+}
+
+/// The session after one that was of use is made at once.
+void ConnectAttempts::on_session_over() noexcept {
+  is_over_ = true;
+  history_->failures = std::exchange(history_->of_use, false) ? 0 : history_->failures + 1;
+}
+
+void ConnectAttempts::part() {
+  auto own = std::make_shared<ConnectHistory>(*history_);
+  if (!is_over_) on_session_over();
+  history_ = std::move(own);
 }
 
 void ConnectAttempts::on_failure(Failure failure, std::size_t addresses, Clock::duration session_timeout,
                                  Clock::time_point now, std::uint64_t random) noexcept {
   handshake_.on_failure(failure, addresses);
-  not_before_ = now + wait_to_connect(++failures_, hurries_ ? 0ms : jitter_, time_to_connect(session_timeout), random);
+  not_before_ =
+      now + wait_to_connect(++history_->failures, hurries_ ? 0ms : jitter_, time_to_connect(session_timeout), random);
 }
 
 void ConnectAttempts::hurry(Clock::time_point now) noexcept {
   hurries_ = true;
-  failures_ = 0;
+  history_->failures = 0;
   not_before_ = now;
 }
 

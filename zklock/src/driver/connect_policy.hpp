@@ -1,11 +1,14 @@
 // Decides, without I/O, where to connect next, how soon, and how long a server may take.
 #pragma once
 
+#include "log_limit.hpp"
+
 #include <zklock/clock.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,12 +39,20 @@ class HandshakeLimit {
 
   enum class Failure { overdue, other };
   void on_failure(Failure failure, std::size_t addresses) noexcept;
-  void on_connected() noexcept { *this = {}; }
+  void on_answer() noexcept { *this = {}; }
 
  private:
   std::size_t tried_ = 0;  // in this round
   bool overdue_ = false;   // in this round
   int rounds_too_slow_ = 0;
+};
+
+/// What one session leaves to the next one of its client. A connection or a session that is made proves nothing: what
+/// takes 41 bytes and answers with as many is not yet a ZooKeeper server. Only an answered request does.
+struct ConnectHistory {
+  int failures = 0;    ///< in a row
+  bool of_use = true;  ///< a request was answered since the last session ended; or there was none before
+  LogLimit log_limit{};
 };
 
 /// The attempts of one driver to connect: since when one is under way, how long it may take, and when the next one may
@@ -53,13 +64,19 @@ class ConnectAttempts {
   using Failure = HandshakeLimit::Failure;
   static constexpr Clock::time_point never = Clock::time_point::max();
 
-  explicit ConnectAttempts(Clock::duration jitter) noexcept : jitter_{jitter} {}
+  /// `session_timeout`: for the pause after earlier sessions that were of no use.
+  ConnectAttempts(Clock::duration jitter, std::shared_ptr<ConnectHistory> history, Clock::duration session_timeout,
+                  Clock::time_point now, std::uint64_t (*random)());
 
   void begin(Clock::time_point now) noexcept { since_ = now; }
   void end() noexcept { since_ = never; }
-  void on_connected() noexcept;
+  /// A request was answered.
+  void on_answer() noexcept;
+  void on_session_over() noexcept;
   void on_failure(Failure failure, std::size_t addresses, Clock::duration session_timeout, Clock::time_point now,
                   std::uint64_t random) noexcept;
+  /// The driver closes, the session is over, and the next one goes on without it.
+  void part();
   /// The driver closes: no pause, and no attempt, may take all of the time that it has for that.
   void hurry(Clock::time_point now) noexcept;
 
@@ -70,6 +87,9 @@ class ConnectAttempts {
   [[nodiscard]] Clock::time_point overdue_at(Clock::duration session_timeout, std::size_t addresses) const noexcept;
   /// No attempt before this time.
   [[nodiscard]] Clock::time_point not_before() const noexcept { return not_before_; }
+  /// The last thing that happened was an answer, not a failure.
+  [[nodiscard]] bool is_well() const noexcept { return history_->failures == 0; }
+  [[nodiscard]] LogLimit& log_limit() noexcept { return history_->log_limit; }
 
  private:
   [[nodiscard]] Clock::duration time_to_connect(Clock::duration session_timeout) const noexcept;
@@ -77,8 +97,9 @@ class ConnectAttempts {
   Clock::duration jitter_;
   Clock::time_point since_ = never;
   Clock::time_point not_before_{};
-  int failures_ = 0;
+  std::shared_ptr<ConnectHistory> history_;
   bool hurries_ = false;
+  bool is_over_ = false;
   HandshakeLimit handshake_;
 };
 

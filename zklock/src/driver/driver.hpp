@@ -26,6 +26,8 @@ class logger;
 
 namespace zklock {
 
+struct ConnectHistory;
+
 enum class Operation {
   create,
   remove,
@@ -187,6 +189,8 @@ struct DriverOptions {
   std::chrono::milliseconds reconnect_jitter{};  ///< as ClientConfig's
   /// Is told, for people to read, why a connection was not made or was lost. It must not call the driver.
   std::function<void(std::string)> on_trouble{};
+  /// Of the sessions before: the driver takes its pauses by it, and passes it on. Null: a new one.
+  std::shared_ptr<ConnectHistory> history{};
 };
 
 /// Makes a driver that runs on a serial executor.

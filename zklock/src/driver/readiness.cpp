@@ -1,10 +1,12 @@
 #include "readiness.hpp"
 
+#include <cerrno>
 #include <utility>
 
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -77,6 +79,7 @@ void SocketReadiness::disarm() {
   if (socket_ < 0) return;
   uncork();
   socket_ = -1;
+  awaited_bytes_ = 1;
   polls_writable_ = false;
   ++shared_->generation;
   shared_->waiting = 0;
@@ -84,8 +87,28 @@ void SocketReadiness::disarm() {
   shared_->descriptor.close(ignored);
 }
 
-void SocketReadiness::peek(unsigned char* bytes, std::size_t size) const {
-  static_cast<void>(::recv(shared_->descriptor.native_handle(), bytes, size, MSG_PEEK | MSG_DONTWAIT));
+std::ptrdiff_t SocketReadiness::peek(std::span<unsigned char> bytes) const {
+  if (socket_ < 0) return -1;
+  const auto count = ::recv(shared_->descriptor.native_handle(), bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT);
+  return count < 0 && errno != EAGAIN && errno != EINTR ? 0 : count;
+}
+
+bool SocketReadiness::has_ended() const {
+  pollfd end{.fd = shared_->descriptor.native_handle(), .events = POLLRDHUP, .revents = 0};
+  return socket_ >= 0 && ::poll(&end, 1, 0) > 0;
+}
+
+void SocketReadiness::await_bytes(std::size_t bytes) {
+  const int wanted = static_cast<int>(bytes);
+  if (socket_ < 0 || std::exchange(awaited_bytes_, wanted) == wanted) return;
+  ::setsockopt(shared_->descriptor.native_handle(), SOL_SOCKET, SO_RCVLOWAT, &wanted, sizeof wanted);
+}
+
+void SocketReadiness::discard() {
+  constexpr std::size_t all = 1 << 30;  // MSG_TRUNC: they are not copied
+  if (socket_ >= 0)
+    while (::recv(shared_->descriptor.native_handle(), nullptr, all, MSG_TRUNC | MSG_DONTWAIT) > 0) {
+    }
 }
 
 int SocketReadiness::duplicate() const {

@@ -4,11 +4,11 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 
 #include <sys/types.h>
 
@@ -46,26 +46,28 @@ class SocketReadiness {
   /// A duplicate of the socket, which the caller must close; -1 if there is no socket.
   [[nodiscard]] int duplicate() const;
 
-  /// The next bytes to be read, which stay unread; zeros where none have arrived.
-  template <std::size_t size>
-  [[nodiscard]] std::array<unsigned char, size> peek() const {
-    std::array<unsigned char, size> bytes{};
-    if (socket_ >= 0) peek(bytes.data(), size);
-    return bytes;
-  }
+  /// Drops what has arrived and is unread.
+  void discard();
+  /// Copies the next bytes to be read, which stay unread, and returns how many there are. 0: nothing will follow, since
+  /// the connection has ended or broken; negative: nothing has arrived.
+  [[nodiscard]] std::ptrdiff_t peek(std::span<unsigned char> bytes) const;
+  /// Whether the other side has ended the connection, or it has broken.
+  [[nodiscard]] bool has_ended() const;
+  /// From now on the socket counts as readable when so many bytes have arrived, or nothing more will.
+  void await_bytes(std::size_t bytes);
 
   [[nodiscard]] bool armed() const noexcept { return socket_ >= 0; }
 
  private:
   void wait(int bit);
   void poll_anew();
-  void peek(unsigned char* bytes, std::size_t size) const;
   void set_cork(int on);
 
   struct Shared;  // outlives this object in the handlers of waits under way
   std::shared_ptr<Shared> shared_;
   int socket_ = -1;
   int corked_ = 0;
+  int awaited_bytes_ = 1;
   bool polls_writable_ = false;  // the descriptor was waited for to be written
   dev_t device_ = 0;
   ino_t inode_ = 0;

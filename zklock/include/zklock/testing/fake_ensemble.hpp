@@ -48,6 +48,7 @@ struct FakeCall {
 enum class FakeFault {
   none,
   cut,    ///< the connection breaks: the request is lost, or, after it was applied, the reply
+  lie,    ///< the client gets a handshake or a reply that makes no sense, in the place of the reply
   expire  ///< the session ends, and the connection with it
 };
 

@@ -1,5 +1,7 @@
 #include "fake_driver.hpp"
 
+#include <zklock/recipe_kit/random.hpp>
+
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -16,7 +18,7 @@ Driver::Driver(std::shared_ptr<World> world, asio::any_io_executor executor, Dri
       executor_{executor},
       options_{std::move(options)},
       timeout_{options_.session_timeout},
-      attempts_{options_.reconnect_jitter},
+      attempts_{options_.reconnect_jitter, options_.history, timeout_, Clock::now(), &random_bits},
       timer_{executor} {}
 
 Driver::~Driver() { hang_up(); }
@@ -145,7 +147,6 @@ void Driver::unwatch(const Place& place) {
 
 void Driver::on_accepted(const SessionCredentials& credentials, std::chrono::milliseconds timeout) {
   phase_ = Phase::connected;
-  attempts_.on_connected();
   credentials_ = credentials;
   timeout_ = timeout;
   last_heard_ = Clock::now();
@@ -163,6 +164,7 @@ void Driver::on_reply(RequestId id, Reply reply, std::int64_t zxid) {
   last_heard_ = Clock::now();
   if (const auto found = requests_.find(id); found != requests_.end()) {
     liveness_.on_reply(found->second.sent);
+    attempts_.on_answer();
     if (!reply.error && found->second.goes_to_leader) liveness_.on_acknowledged(found->second.sent);
   }
   answer(id, std::move(reply));
@@ -182,6 +184,8 @@ void Driver::on_expired() { on_terminated(LinkState::expired, make_error_code(Er
 void Driver::on_auth_failed() { on_terminated(LinkState::auth_failed, make_error_code(Error::auth_failed)); }
 void Driver::on_closed() { finish(); }
 void Driver::on_broken() { lose(make_error_code(Error::connection_loss)); }
+/// The real driver gives the connection up, so that its library does not read it (server_frames.hpp).
+void Driver::on_lie() { on_broken(); }
 
 // ---- what the core is told
 

@@ -40,6 +40,7 @@ class Driver final : public zklock::Driver, public std::enable_shared_from_this<
   void on_event(WatchEventType type, const std::string& path);
   void on_closed();
   void on_broken();
+  void on_lie();
   /// To be called after several of the above.
   void deliver();
 

@@ -49,6 +49,7 @@ void Driver::lose(error_code reason, ConnectAttempts::Failure failure) {
 void Driver::on_terminated(LinkState state, error_code reason) {
   finish();
   if (end_) return;
+  attempts_.on_session_over();
   enter(state);
   end(reason);
   if (!replies_.is_delivering()) wake();
@@ -66,6 +67,7 @@ void Driver::end(error_code reason) {
 
 void Driver::close(CloseMode mode, error_code reason, std::function<void()> closed) {
   if (!end_) end(reason);
+  attempts_.part();
   timer_at_ = Clock::time_point::max();  // is armed again, so that the timer keeps this object alive
   wake();
   if (closed) closed_.push_back(std::move(closed));

@@ -117,6 +117,10 @@ bool World::suffers(std::int64_t session, Connection& connection, std::string_vi
   if (!hook) return false;
   const FakeFault fault = hook({counters.calls, session, operation, path, applied});
   if (fault == FakeFault::none) return false;
+  if (fault == FakeFault::lie) {
+    connection.bring([](Driver& driver) { driver.on_lie(); });
+    return true;
+  }
   if (fault == FakeFault::cut) cut(session);
   if (fault == FakeFault::expire) end_session(session);
   connection.break_off(say_broken);
