@@ -240,6 +240,25 @@ TEST_CASE("credentials that the servers refuse end the session, and the client r
             [&](auto token) { client.async_get_data("/", std::move(token)); })) == Error::auth_failed);
 }
 
+TEST_CASE("where servers demand credentials a client that has none is refused for good, whatever it does") {
+  const testing::TestServer server{
+      {.jvm_options = {"-Dzookeeper.enforce.auth.enabled=true", "-Dzookeeper.enforce.auth.schemes=digest"}}};
+  const Client client = make_client(server);
+  InterProcessMutex mutex{client, "/lock"};
+  CHECK(thrown_by([&] { static_cast<void>(mutex.acquire(5s)); }) == Error::auth_failed);
+  CHECK(thrown_by([&] { mutex.acquire(); }) == Error::auth_failed);
+  CHECK(client.state() == ConnectionState::lost);
+  CHECK(client.session().state() == SessionState::auth_failed);
+  CHECK(server.monitor("zk_connection_request_count") == 1);
+  const Client idle = make_client(server);
+  CHECK(eventually([&] { return idle.state() == ConnectionState::lost; }));  // by its first heartbeat
+  CHECK(idle.session().state() == SessionState::auth_failed);
+  const Client known{{.connect_string = server.connect_string(),
+                      .session_timeout = session_timeout,
+                      .auth = {{"digest", "owner:secret"}}}};
+  CHECK_FALSE(create(connected_session(known), "/known"));
+}
+
 // ---- limits
 
 TEST_CASE_METHOD(Fixture, "the largest frame that the server takes is sent, one byte more is refused") {

@@ -186,6 +186,7 @@ int CClientDriver::ask_interest(int& socket, int& interest, Clock::time_point& d
 void CClientDriver::observe() {
   if (stopped_ || !handle_) return;
   const int state = zoo_state(handle_);
+  if (is_refused_) return on_terminated(ZOO_AUTH_FAILED_STATE);
   if (is_unrecoverable(handle_)) return on_terminated(state);
   const auto handshake_began = attempts_.since();
   if (state != ZOO_CONNECTING_STATE && state != ZOO_ASSOCIATING_STATE) {

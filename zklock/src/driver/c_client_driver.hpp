@@ -141,7 +141,8 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
 
   bool woken_ = false;
   bool awake_ = false;
-  error_code end_{};      // no more requests: they complete with this error
+  bool is_refused_ = false;  // for want of credentials
+  error_code end_{};         // no more requests: they complete with this error
   bool stopped_ = false;  // no more iterations
 
   // While closing, it looks for a server, tells it, and looks again if it gets no acknowledgement, until the time is

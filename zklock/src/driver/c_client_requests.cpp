@@ -129,6 +129,12 @@ void CClientDriver::answer(RequestId id, Reply reply) {
 
 /// The library also calls back for requests that it could not send or has lost; only a server's reply proves a contact.
 void CClientDriver::answer_from_server(RequestId id, Reply reply) {
+  if (reply.error == Error::session_closed_require_sasl_auth) {  // the server has ended the session, and would the next
+    is_refused_ = true;
+    note_trouble(reply.error.message());
+    cause_is_known_ = true;
+    reply.error = make_error_code(Error::auth_failed);
+  }
   const Pending* pending = requests_.find(id);
   if (pending && (!reply.error || outcome_of(reply.error) == Outcome::not_applied)) {
     liveness_.on_reply(pending->sent);

@@ -32,7 +32,8 @@ struct FakeEnsembleOptions {
   bool hides_events = false;    ///< of nodes that the client may not read: as servers do from 3.8.4 and 3.9.2 on, and
                                 ///< Debian 12's 3.8.0 since a security update (CVE-2024-23944)
   bool refuses_exists = false;  ///< for such nodes, with no_auth: as the same servers do (ZOOKEEPER-2590)
-  int servers = 1;              ///< the number of addresses in connect_string(); all lead to this ensemble
+  bool demands_credentials = false;  ///< as a server with enforce.auth.enabled
+  int servers = 1;                   ///< the number of addresses in connect_string(); all lead to this ensemble
 };
 
 /// A request on its way through the ensemble. A client's connecting and closing count: "connect", "close".

@@ -160,6 +160,7 @@ void Driver::on_accepted(const SessionCredentials& credentials, std::chrono::mil
 
 /// Only these replies move the zxid by which SetWatches finds what was missed (zookeeper_process).
 void Driver::on_reply(RequestId id, Reply reply, std::int64_t zxid) {
+  if (reply.error == Error::session_closed_require_sasl_auth) return on_auth_failed();
   last_zxid_ = zxid;
   last_heard_ = Clock::now();
   if (const auto found = requests_.find(id); found != requests_.end()) {

@@ -134,6 +134,7 @@ void World::on_request(Connection& connection, const Request& request, std::uint
   found->second.last_heard = Clock::now();
   const std::string_view name = to_string(request.operation);
   if (suffers(session, connection, name, request.path, false)) return;
+  if (!admits(connection)) return turn_away(connection, id);
   Reply reply = perform(request, {session, connection.identities});
   const bool sets = !reply.error || (request.operation == Operation::exists && reply.error == Error::no_node);
   const WatchKind kind = watch_kind(request.operation);
@@ -158,12 +159,27 @@ Reply World::perform(const Request& request, const Caller& caller) {
   return reply;
 }
 
+/// A client without credentials has only its address.
+bool World::admits(const Connection& connection) const {
+  return !options.demands_credentials || connection.identities.size() > 1;
+}
+
+/// The server's AuthenticationHelper: an answer, and the end of the session.
+void World::turn_away(Connection& connection, std::uint64_t id) {
+  const std::int64_t session = connection.session;
+  connection.break_off([id, zxid = tree_.zxid()](Driver& driver) {
+    driver.on_reply(id, {.error = make_error_code(Error::session_closed_require_sasl_auth)}, zxid);
+  });
+  end_session(session);
+}
+
 void World::on_ping(Connection& connection, std::optional<std::uint64_t> id) {
   const auto found = sessions_.find(connection.session);
   if (found == sessions_.end()) return;
   found->second.last_heard = Clock::now();
   ++counters.pings;
   if (!id) return connection.bring([](Driver& driver) { driver.on_pong(); });
+  if (!admits(connection)) return turn_away(connection, *id);
   connection.bring([id = *id, zxid = tree_.zxid()](Driver& driver) { driver.on_reply(id, {}, zxid); });
 }
 

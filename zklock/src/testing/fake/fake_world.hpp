@@ -142,6 +142,8 @@ class World : public std::enable_shared_from_this<World> {
   [[nodiscard]] bool suffers(std::int64_t session, Connection& connection, std::string_view operation,
                              const std::string& path, bool applied);
   Session& make_session(std::chrono::milliseconds asked);
+  [[nodiscard]] bool admits(const Connection& connection) const;
+  void turn_away(Connection& connection, std::uint64_t id);
   Reply perform(const Request& request, const Caller& caller);
   void watch_again(Session& session, const Greeting& greeting);
   void fire(Session& session, const Change& change);
