@@ -1,5 +1,7 @@
 #include "user_steps.hpp"
 
+#include <zklock/timer.hpp>
+
 #include <array>
 #include <string_view>
 #include <utility>
@@ -28,7 +30,8 @@ void User::run() {
                              &User::lead_by_body,
                              &User::use_kept,
                              &User::use_kept_read_write,
-                             &User::use_kept_semaphore_mutex};
+                             &User::use_kept_semaphore_mutex,
+                             &User::give_watches_up};
   open_registry();
   while (!workplace_.closing_time) (this->*turns[below(turns.size())])();
   registry_.reset();
@@ -42,6 +45,25 @@ std::chrono::milliseconds User::some_limit() {
 }
 
 std::string User::some_line(const std::string& kind) { return locks + kind + std::to_string(below(lines)); }
+
+/// The C client puts its next ping off by each removal of a watch.
+void User::give_watches_up() {
+  std::vector<Watch> watches;
+  for (int i = 0; i < 8; ++i) {
+    const Session session = workplace_.client.session();
+    if (!session) return;
+    Pending<std::optional<Stat>, Watch> looked;
+    session.async_exists_and_watch(std::string{locks} + "watched" + std::to_string(i), looked.handler());
+    watches.push_back(std::move(std::get<2>(looked.get(for_ever))));
+  }
+  while (!watches.empty()) {
+    watches.pop_back();
+    Pending<> paused;
+    Timer pace{workplace_.client.get_executor(), workplace_.session_timeout / 12};
+    pace.async_wait(paused.handler());
+    paused.get(for_ever);
+  }
+}
 
 void User::use_mutex() {
   const std::string line = some_line("mutex");

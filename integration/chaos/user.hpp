@@ -89,6 +89,7 @@ class User {
   void use_kept();
   void use_kept_read_write();
   void use_kept_semaphore_mutex();
+  void give_watches_up();
   void use_once(InterProcessMutex& mutex, const std::string& kind, const std::string& line, Share share = Share::alone);
   void use_once(InterProcessSemaphoreMutex& mutex, const std::string& kind, const std::string& line);
   void use_by_name(const std::string& kind, const std::string& line, Isolation isolation);
