@@ -136,6 +136,32 @@ TEST_CASE_METHOD(ProgramSetup, "zklock takes credentials from the command line, 
   CHECK_FALSE(wrong.complains("hush"));
 }
 
+namespace {
+
+struct ServerWithDoorman : ProgramSetup {
+  ServerWithDoorman()
+      : ProgramSetup{
+            {.jvm_options = {"-Dzookeeper.enforce.auth.enabled=true", "-Dzookeeper.enforce.auth.schemes=digest"}}} {}
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(ServerWithDoorman,
+                 "zklock says that a server demands credentials, and neither waits nor blames others") {
+  const std::vector<std::vector<std::string>> calls{{"run", path, "--", "true"},
+                                                    {"run", path, "--timeout", "5s", "--", "true"},
+                                                    {"run", path, "--timeout", "0", "--", "true"},
+                                                    {"lead", path, "--", "true"},
+                                                    {"watch", path}};
+  for (const auto& words : calls) {
+    CAPTURE(words);
+    const ProgramOutcome outcome = zklock(words);
+    CHECK(outcome.status == exit_status::unavailable);
+    CHECK(outcome.complains("authentication failed"));
+  }
+  CHECK(zklock({"run", path, "--auth", "digest:alice:secret", "--", "true"}).status == 0);
+}
+
 TEST_CASE("zklock refuses bad numbers and durations in a readable line") {
   const auto errors = [](const std::vector<std::string>& more) {
     std::vector<std::string> words{"run", "/a", "--connect", "x:1"};
