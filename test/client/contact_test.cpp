@@ -145,6 +145,10 @@ TEST_CASE("an ensemble that makes sessions and answers nothing is asked for them
   client.async_create("/a", "", CreateMode::persistent, [](error_code, const CreateResult&) {});
   static_cast<void>(connections_in(10s));
   CHECK(connections_in(100s) <= 450);  // a connection and a request each 0.5 to 1 s
+  while (client.connection_trouble().empty()) static_cast<void>(connections_in(10ms));
+  const std::string trouble = client.connection_trouble();
+  CAPTURE(trouble);
+  CHECK(std::stod(trouble.substr(trouble.find(" for ") + 5)) > 50);
   ensemble.on_call({});
   static_cast<void>(connections_in(2s));
   CHECK(client.state() == ConnectionState::reconnected);

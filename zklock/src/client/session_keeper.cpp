@@ -104,14 +104,7 @@ void SessionKeeper::on_session_state(SessionState state) {
       note_trouble({});
       enter(std::exchange(connected_before_, true) ? ConnectionState::reconnected : ConnectionState::connected);
       return answer_some_waiters();
-    case SessionState::suspended: {
-      {
-        const std::lock_guard lock{session_mutex_};
-        out_of_touch_since_ = Clock::now();  // the cause was noted before, when the link was lost
-      }
-      trouble_logged_ = false;
-      return enter(ConnectionState::suspended);
-    }
+    case SessionState::suspended: note_loss(); return enter(ConnectionState::suspended);
     case SessionState::read_only: return enter(ConnectionState::read_only);
     case SessionState::expired:
       retire(session_);
@@ -200,6 +193,14 @@ void SessionKeeper::await_session(Deadline deadline, std::string prefix, Handler
 }
 
 // ---- why there is no connection
+
+/// A connection on which nothing was answered has not interrupted the trouble. The cause was noted when the link was lost.
+void SessionKeeper::note_loss() {
+  if (config_.driver.history->failures > 1) return;
+  trouble_logged_ = false;
+  const std::lock_guard lock{session_mutex_};
+  out_of_touch_since_ = Clock::now();
+}
 
 void SessionKeeper::note_trouble(std::string cause) {
   const std::lock_guard lock{session_mutex_};

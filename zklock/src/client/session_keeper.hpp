@@ -67,6 +67,7 @@ class SessionKeeper final : public std::enable_shared_from_this<SessionKeeper> {
   void give_up(const std::shared_ptr<Waiter>& waiter, error_code error);
   void answer_waiters(error_code error);
   void answer_some_waiters();
+  void note_loss();
   void note_trouble(std::string cause);
   void log_trouble();
 
