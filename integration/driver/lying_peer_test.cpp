@@ -5,6 +5,8 @@
 #include "support/log.hpp"
 #include "support/lying_server.hpp"
 
+#include <zklock/transaction.hpp>
+
 #include <array>
 
 using namespace zklock;
@@ -86,5 +88,34 @@ TEST_CASE("replies that come in two parts are replies", "[faults]") {
   REQUIRE(eventually([&] { return is_answered(client); }));
   for (int i = 0; i < 60; ++i) CHECK(is_answered(client));
   CHECK(server.connections() == 1);
+  client.abort();
+}
+
+TEST_CASE("replies that are too short, or to another transaction, cost the connection alone", "[faults]") {
+  LyingServer server;
+  Client client = client_of(server);
+  REQUIRE(eventually([&] { return is_answered(client); }));
+  const auto fails = [&](auto outcome) {
+    const error_code error = std::get<0>(outcome);
+    CHECK(outcome_of(error) == Outcome::ambiguous);
+    CHECK(eventually([&] { return is_answered(client); }));
+  };
+  const auto session = [&] { return client.session(); };
+  Bytes a_delete;
+  a_delete.number(2).number(0).number(0);  // and the first byte of the next part
+  for (const Bytes& body : {Bytes{}, Bytes{}.number(-1), Bytes{}.number(0x7fff'ffff), a_delete}) {
+    CAPTURE(body.str().size());
+    for (const Opcode opcode :
+         {Opcode::create2, Opcode::get_data, Opcode::get_children2, Opcode::get_acl, Opcode::multi})
+      server.answer(opcode, 0, body);
+    fails(outcome_of_operation<CreateResult>(
+        [&](auto token) { session().async_create("/a", "", CreateMode::persistent, std::move(token)); }));
+    fails(outcome_of_operation<DataResult>([&](auto token) { session().async_get_data("/a", std::move(token)); }));
+    fails(outcome_of_operation<ChildrenResult>(
+        [&](auto token) { session().async_get_children("/a", std::move(token)); }));
+    fails(outcome_of_operation<AclResult>([&](auto token) { session().async_get_acl("/a", std::move(token)); }));
+    const Transaction two = Transaction{}.remove("/a").remove("/b");
+    fails(outcome_of_operation<TransactionResults>([&](auto token) { session().async_commit(two, std::move(token)); }));
+  }
   client.abort();
 }

@@ -1,6 +1,7 @@
 #include "c_client_driver.hpp"
 
 #include "c_client_calls.hpp"
+#include "c_client_multi.hpp"
 
 #include <zklock/recipe_kit/random.hpp>
 
@@ -99,13 +100,23 @@ bool CClientDriver::may_read() {
   const bool begins = state == ZOO_ASSOCIATING_STATE || !inside_frame_;
   if (count <= 0 || !begins) return count >= 0;
   const std::span<const unsigned char> bytes{buffer.data(), static_cast<std::size_t>(count)};
-  const FrameJudgement judgement = state == ZOO_ASSOCIATING_STATE ? judge_handshake(bytes, credentials_.id != 0)
-                                                                  : judge_frame(bytes, requests_.size() > 0);
+  const FrameJudgement judgement =
+      state == ZOO_ASSOCIATING_STATE ? judge_handshake(bytes, credentials_.id != 0) : judge(bytes);
   readiness_.await_bytes(std::max<std::size_t>(judgement.bytes, 1));
   if (judgement.verdict == FrameVerdict::wait) return readiness_.has_ended();  // then the rest will not come
   if (judgement.verdict == FrameVerdict::refuse)
     give_up_connection("what it sends makes no sense; is it a ZooKeeper server?");
   return true;
+}
+
+FrameJudgement CClientDriver::judge(std::span<const unsigned char> bytes) {
+  const Pending* const due = unanswered_.empty() ? nullptr : requests_.find(unanswered_.front());
+  const FrameJudgement judgement = judge_frame(bytes, due ? std::optional{due->form} : std::nullopt);
+  if (judgement.verdict != FrameVerdict::pass || !due || !due->multi || !is_success(bytes)) return judgement;
+  std::vector<unsigned char> whole(std::min(size_of_frame(bytes), largest_judged_frame));
+  const auto count = readiness_.peek(whole);
+  if (count <= 0) return judgement;  // it has just been broken
+  return judge_transaction({whole.data(), static_cast<std::size_t>(count)}, due->multi->operations());
 }
 
 /// The library finds the connection ended.
@@ -117,9 +128,9 @@ void CClientDriver::give_up_connection(std::string_view why) {
   readiness_.discard();
 }
 
-/// A read that every server answers by itself, and a server that lacks the node or refuses to tell of it, too.
 bool CClientDriver::awaits_heartbeat() const { return !end_ && connected() && requests_.size() == 0; }
 
+/// The heartbeat is a read that every server answers by itself, whatever it may tell of the node.
 void CClientDriver::iterate() {
   if (awaits_heartbeat() && Clock::now() >= liveness_.heartbeat_due(session_timeout_))
     submit({.operation = Operation::exists, .path = "/"}, {}, {});

@@ -14,8 +14,10 @@
 
 #include <zklock/timer.hpp>
 
+#include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +51,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
     WatchTable::Read watching{};
     bool watches_missing = false;
     bool goes_to_leader = false;
+    ReplyForm form = ReplyForm::nothing;
     Clock::time_point sent{};
     std::shared_ptr<MultiCall> multi{};
     std::optional<WatchPlace> removal{};  // of the watch there, for no sink
@@ -89,6 +92,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   void ready(int bits, ConnectAttempts::Failure failure = ConnectAttempts::Failure::other);
   int process(int bits);
   bool may_read();
+  [[nodiscard]] FrameJudgement judge(std::span<const unsigned char> bytes);
   void give_up_connection(std::string_view why);
   void iterate();
   [[nodiscard]] bool awaits_heartbeat() const;
@@ -122,6 +126,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   std::chrono::milliseconds session_timeout_;
 
   SlotMap<Pending> requests_;
+  std::deque<RequestId> unanswered_;                           // the replies that are due, in this order
   std::vector<std::shared_ptr<MultiCall>> unanswered_multis_;  // the library writes into them until it is closed
   WatchTable watches_;
   std::vector<WatchPlace> unused_watches_;
@@ -143,7 +148,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   bool awake_ = false;
   bool is_refused_ = false;  // for want of credentials
   error_code end_{};         // no more requests: they complete with this error
-  bool stopped_ = false;  // no more iterations
+  bool stopped_ = false;     // no more iterations
 
   // While closing, it looks for a server, tells it, and looks again if it gets no acknowledgement, until the time is
   // up.

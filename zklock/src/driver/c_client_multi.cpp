@@ -31,7 +31,10 @@ Stat to_stat(const ::Stat& stat) {
 }
 
 MultiCall::MultiCall(std::vector<Request> parts) : ops_(parts.size()), results_(parts.size()) {
-  for (Request& part : parts) parts_.emplace_back(std::move(part));
+  for (Request& part : parts) {
+    operations_.push_back(part.operation);
+    parts_.emplace_back(std::move(part));
+  }
   auto op = ops_.begin();
   for (Part& part : parts_) describe(part, *op++);
 }

@@ -35,6 +35,7 @@ class MultiCall {
   MultiCall& operator=(const MultiCall&) = delete;
 
   int submit(zhandle_t* handle, void_completion_t completion, const void* context);
+  [[nodiscard]] const std::vector<Operation>& operations() const noexcept { return operations_; }
   /// To be called after the completion with `rc`.
   [[nodiscard]] Reply to_reply(int rc) const;
 
@@ -51,6 +52,7 @@ class MultiCall {
   [[nodiscard]] Reply reply_of(const Part& part, int rc, bool failed) const;
 
   std::list<Part> parts_;
+  std::vector<Operation> operations_;
   std::vector<zoo_op_t> ops_;
   std::vector<zoo_op_result_t> results_;
 };

@@ -37,6 +37,7 @@ Driver::RequestId CClientDriver::submit(Request request, std::shared_ptr<ReplySi
                                       .watching = read,
                                       .watches_missing = request.operation == Operation::exists,
                                       .goes_to_leader = goes_to_leader(request.operation),
+                                      .form = form_of(request.operation),
                                       .sent = Clock::now()});
   const error_code refused =
       affordable ? send(request, id, static_cast<bool>(read)) : make_error_code(Error::too_many_watches);
@@ -59,7 +60,9 @@ int CClientDriver::transmit(RequestId id, Call call) {
   readiness_.cork();  // uncorked in the iteration that follows
   const CallScope scope{this};
   liveness_.on_sent(requests_.find(id)->sent);
-  return call();
+  const int rc = call();
+  if (rc == ZOK) unanswered_.push_back(id);
+  return rc;
 }
 
 /// All watches have the same function and context: with a context for each, the library would compare each with each
@@ -118,6 +121,8 @@ void CClientDriver::forget(RequestId id) {
 void CClientDriver::answer(RequestId id, Reply reply) {
   std::optional<Pending> pending = requests_.take(id);
   if (!pending) return;
+  if (!unanswered_.empty() && unanswered_.front() == id)
+    unanswered_.pop_front();  // each but one that was not sent is the first
   if (pending->removal) return removed_watch(*pending->removal, reply.error);
   if (pending->watching) {
     const bool is_set = !reply.error || (pending->watches_missing && reply.error == Error::no_node);
@@ -165,6 +170,7 @@ void CClientDriver::fire(const char* path, WatchEventType type) {
 
 void CClientDriver::end(error_code reason) {
   end_ = reason;
+  unanswered_.clear();
   for (const RequestId id : requests_.ids()) answer(id, Reply{.error = reason});
   for (auto& sink : watches_.drain()) replies_.add_end(std::move(sink), reason);
   unused_watches_.clear();
