@@ -6,7 +6,9 @@
 #include <zklock/event_stream.hpp>
 #include <zklock/testing/simulation.hpp>
 
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 
 #include <algorithm>
 #include <map>

@@ -50,11 +50,12 @@ CacheCore::~CacheCore() {
 ChildDataPtr CacheCore::make_data(const std::string& path, DataResult read) const {
   ChildData node{path, {}, read.stat};
   if (options_.keeps_data() && options_.is_decompressed()) {
-    try {
-      node.data = client().config().codec->decode(read.data);
-    } catch (const boost::system::system_error& error) {
-      node.error = error.code();
-    }
+    const ClientConfig& config = client().config();
+    auto plain = decoded(*config.codec, read.data, config.max_decoded);
+    if (plain)
+      node.data = std::move(*plain);
+    else
+      node.error = plain.error();
   } else if (options_.keeps_data()) {
     node.data = std::move(read.data);
   }

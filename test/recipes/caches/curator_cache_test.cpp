@@ -325,6 +325,31 @@ TEST_CASE_METHOD(Fixture, "a cache decompresses, and what is not compressed is u
   CHECK(made.get(path + "/a")->error == Error::invalid_data);
 }
 
+TEST_CASE_METHOD(Fixture, "what a codec throws at is unreadable, and so is what decodes to too much") {
+  struct Own final : Codec {
+    [[nodiscard]] std::string encode(std::string_view data) const override { return std::string{data}; }
+    [[nodiscard]] std::string decode(std::string_view data) const override {
+      if (data == "1") throw std::runtime_error{"no such thing"};
+      if (data == "2") throw std::bad_alloc{};
+      if (data == "3") throw 7;
+      return data == "long" ? std::string(101, 'l') : std::string{data};
+    }
+  };
+  Client& other = simulation.client("other", {.codec = std::make_shared<Own>(), .max_decoded = 100});
+  Client& small = simulation.client("small", {.max_decoded = 100});
+  create(path + "/c", "long");
+  create(path + "/d", std::string(100, 'd'), CreateOptions{CreateMode::persistent}.compressed());
+  create(path + "/e", std::string(101, 'e'), CreateOptions{CreateMode::persistent}.compressed());
+  const CuratorCache made{other, path, CacheOptions{}.decompressed()};
+  const CuratorCache packed{small, path, CacheOptions{}.decompressed()};
+  run();
+  for (const char* each : {"/a", "/b", "/a/x", "/c"}) CHECK(made.get(path + each)->error == Error::invalid_data);
+  CHECK(data_of(made, path) == "root");
+  CHECK(made.freshness().state == State::live);
+  CHECK(data_of(packed, path + "/d") == std::string(100, 'd'));
+  CHECK(packed.get(path + "/e")->error == Error::invalid_data);
+}
+
 TEST_CASE_METHOD(Fixture, "a refresh, and a wait for an own write, are no older than their call") {
   const CuratorCache made = cache();
   ensemble.hold_replies(reader.session().id());

@@ -59,6 +59,10 @@ struct ClientConfig {
   AclProvider acl_provider{};
   /// Encodes data that are to be compressed; none: gzip, like Curator.
   std::shared_ptr<const Codec> codec{};
+  /// The largest data, in bytes, that data may be decoded to; more is Error::invalid_data. A node of 1 MB may hold a
+  /// thousand times as many zeros, and any client that may write may choose them. gzip stops there; a codec of the
+  /// program's own should have a limit, too.
+  std::size_t max_decoded = std::size_t{16} * 1024 * 1024;
   /// The servers' jute.maxbuffer: the largest request, in bytes, that they accept. zklock refuses a larger one, since
   /// the servers would drop the connection.
   std::size_t max_buffer = 1'048'575;

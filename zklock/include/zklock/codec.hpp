@@ -1,6 +1,8 @@
 // The form of node data in ZooKeeper: as it is, or compressed.
 #pragma once
 
+#include <boost/system/result.hpp>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -46,5 +48,16 @@ class GzipCodec final : public Codec {
  private:
   std::size_t limit_;
 };
+
+namespace detail {
+
+// A program's own codec may throw anything, and bad_alloc comes out of any: invalid_data, unless the exception has an
+// error of its own.
+[[nodiscard]] boost::system::result<std::string> encoded(const Codec& codec, std::string_view data) noexcept;
+/// Refuses also what decodes to more than `limit` bytes.
+[[nodiscard]] boost::system::result<std::string> decoded(const Codec& codec, std::string_view data,
+                                                         std::size_t limit) noexcept;
+
+}  // namespace detail
 
 }  // namespace zklock

@@ -48,7 +48,7 @@ ClientConfig validated(ClientConfig config) {
   config.reconnect_jitter = std::min<std::chrono::milliseconds>(config.reconnect_jitter, 24h);  // in nanoseconds, too
   config.slow_wait = std::min<std::chrono::milliseconds>(config.slow_wait, 24h * 365);
   config.retry.validate();
-  if (!config.codec) config.codec = std::make_shared<GzipCodec>();
+  if (!config.codec) config.codec = std::make_shared<GzipCodec>(config.max_decoded);
   if (config.client_id.empty()) config.client_id = make_client_id();
   validate_client_id(config.client_id);
   static_cast<void>(parse_connect_string(config.connect_string));

@@ -49,27 +49,13 @@ class Tries : public RetryLoop {
   }
 };
 
-/// Encodes or decodes data. Gives invalid_data for an exception that carries no error of its own.
-template <class Recode>
-Result<std::string> recoded(Compression compression, std::string data, Recode recode) {
-  if (compression == Compression::off) return data;
-  try {
-    return recode(data);
-  } catch (const boost::system::system_error& error) {
-    return error.code();
-  } catch (...) {
-    return make_error_code(Error::invalid_data);
-  }
-}
-
 [[nodiscard]] inline Result<std::string> encoded(const ClientRef& client, Compression compression, std::string data) {
-  return recoded(compression, std::move(data),
-                 [&](const std::string& plain) { return client->config().codec->encode(plain); });
+  return compression == Compression::off ? std::move(data) : encoded(*client->config().codec, data);
 }
 
 [[nodiscard]] inline Result<std::string> decoded(const ClientRef& client, Compression compression, std::string data) {
-  return recoded(compression, std::move(data),
-                 [&](const std::string& packed) { return client->config().codec->decode(packed); });
+  const ClientConfig& config = client->config();
+  return compression == Compression::off ? std::move(data) : decoded(*config.codec, data, config.max_decoded);
 }
 
 /// The pause between tries of an operation in the background.

@@ -59,6 +59,8 @@ error_code code_of(const std::exception_ptr& thrown) {
     return error.code();
   } catch (const std::bad_alloc&) {
     return boost::system::errc::make_error_code(boost::system::errc::not_enough_memory);
+  } catch (...) {  // it must not come out of a completion handler, which would end the process
+    return boost::system::errc::make_error_code(boost::system::errc::state_not_recoverable);
   }
 }
 

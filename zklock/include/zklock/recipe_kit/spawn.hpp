@@ -81,7 +81,7 @@ Awaitable<error_code> leave_result(Awaitable<Result<T>> body, std::shared_ptr<Sp
   co_return error_code{};
 }
 
-/// The error to report for what a coroutine has thrown.
+/// The error to report for what a coroutine has thrown: errc::state_not_recoverable for an exception without one.
 [[nodiscard]] error_code code_of(const std::exception_ptr& thrown);
 
 /// Runs `body` on `serial` and calls `finish(error, T)` there. The deadline and `slot` cancel the body.
