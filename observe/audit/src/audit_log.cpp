@@ -1,10 +1,9 @@
+#include "audit_file.hpp"
 #include "audit_format.hpp"
 #include "audit_queue.hpp"
 #include "audit_writer.hpp"
 
 #include <zklock/audit/audit_log.hpp>
-
-#include <spdlog/sinks/basic_file_sink.h>
 
 #include <algorithm>
 #include <chrono>
@@ -22,7 +21,7 @@ constexpr std::chrono::milliseconds period{1'000};
 detail::AuditWriter::Sinks sinks_of(const AuditOptions& options) {
   auto sinks = options.sinks;
   if (std::ranges::find(sinks, nullptr) != sinks.end()) throw std::invalid_argument{"AuditOptions: a sink is null"};
-  if (!options.file.empty()) sinks.push_back(std::make_shared<spdlog::sinks::basic_file_sink_st>(options.file));
+  if (!options.file.empty()) sinks.push_back(std::make_shared<detail::AuditFile>(options.file));
   if (sinks.empty()) throw std::invalid_argument{"AuditOptions: neither a file nor a sink"};
   if (options.queue_size == 0) throw std::invalid_argument{"AuditOptions: a queue without room"};
   for (const auto& sink : sinks) sink->set_pattern("%v");

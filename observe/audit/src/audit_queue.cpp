@@ -22,7 +22,7 @@ std::size_t AuditQueue::wait() {
   return std::min(round_, max_batch);
 }
 
-bool AuditQueue::pop(std::size_t batch, std::size_t failed, std::uint64_t untold) {
+void AuditQueue::pop(std::size_t batch, std::size_t failed, std::uint64_t untold) {
   const std::lock_guard lock{mutex_};
   first_ = (first_ + batch) % slots_.size();
   count_ -= batch;
@@ -36,7 +36,6 @@ bool AuditQueue::pop(std::size_t batch, std::size_t failed, std::uint64_t untold
     const std::uint64_t number = std::exchange(unreported_, 0);
     add([number](AuditRecord& record) { record.assign_dropped(number); });
   }
-  return round_ == 0;
 }
 
 void AuditQueue::close() {

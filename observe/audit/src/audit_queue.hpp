@@ -42,8 +42,7 @@ class AuditQueue {
   /// The record at this place in the batch. It stays until pop().
   [[nodiscard]] const AuditRecord& at(std::size_t index) const { return slots_[(first_ + index) % slots_.size()]; }
   /// The batch is written, but for so many records; those among them that tell of dropped records told of `untold`.
-  /// Gives true at the end of a round.
-  [[nodiscard]] bool pop(std::size_t batch, std::size_t failed, std::uint64_t untold);
+  void pop(std::size_t batch, std::size_t failed, std::uint64_t untold);
 
   void close();
   [[nodiscard]] std::uint64_t written() const;

@@ -40,7 +40,7 @@ void AuditWriter::run() {
       ++failed;
       if (record.action == AuditAction::dropped) untold += record.dropped;
     }
-    if (queue_.pop(batch, failed, untold)) flush();
+    queue_.pop(batch, failed, untold);
   }
 }
 
@@ -54,21 +54,14 @@ bool AuditWriter::write(const AuditRecord& record) {
   bool is_written = true;
   for (const auto& sink : sinks_) {
     try {
-      if (sink->should_log(level)) sink->log({"zklock.audit", level, line_});
-    } catch (...) {  // a full disk; the others get it all the same
+      if (!sink->should_log(level)) continue;
+      sink->log({"zklock.audit", level, line_});
+      sink->flush();  // only now it is known
+    } catch (...) {   // a full disk; the others get it all the same
       is_written = false;
     }
   }
   return is_written;
-}
-
-void AuditWriter::flush() {
-  for (const auto& sink : sinks_) {
-    try {
-      sink->flush();
-    } catch (...) {  // the next write will say so
-    }
-  }
 }
 
 }  // namespace zklock::detail

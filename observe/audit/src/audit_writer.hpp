@@ -28,7 +28,6 @@ class AuditWriter {
   void run();
   /// False: a sink has refused it.
   [[nodiscard]] bool write(const AuditRecord& record);
-  void flush();
 
   AuditQueue& queue_;
   AuditLayout layout_;

@@ -4,14 +4,18 @@
 #include "support/catch.hpp"
 #include "support/temporary_directory.hpp"
 
+#include <spdlog/sinks/basic_file_sink.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <csignal>
 #include <fstream>
 #include <future>
 #include <stdexcept>
 #include <thread>
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,6 +71,26 @@ class Gate {
   std::condition_variable changed_;
   bool is_reached_ = false;
   bool is_open_ = false;
+};
+
+/// The process's files cannot grow beyond `size`: a write gets as far as that, the next one fails, as on a full disk.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t size) {
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &before_) == 0);
+    const rlimit full{size, before_.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &full) == 0);
+  }
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, signal_);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  void (*signal_)(int) = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before_{};
 };
 
 bool comes(const std::function<bool()>& condition) {
@@ -137,7 +161,7 @@ TEST_CASE("a loss and a grant are written and flushed") {
   SECTION("a loss") {
     log.on_lock(granted(1));
     log.on_lock({.phase = LockPhase::lost, .path = "/locks/a"});
-    CHECK(comes([&] { return sink->flushes() == 1; }));
+    CHECK(comes([&] { return sink->flushes() == 2; }));
     CHECK(sink->lines().size() == 2);
   }
   SECTION("a grant") {
@@ -233,6 +257,58 @@ TEST_CASE("all records are in the file at the end, after those of an earlier pro
   std::vector<std::string> lines;
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   CHECK(AuditLines{lines}.all().size() == 2'000);
+}
+
+TEST_CASE("of a file that is full for a while each record is there or counted as dropped, and no two share a line") {
+  const test::TemporaryDirectory directory;
+  const std::string file = directory.file("audit.json");
+  constexpr std::uint64_t each = 100;
+  std::uint64_t records = 0;
+  std::uint64_t dropped = 0;
+  {
+    AuditLog log{{.file = file}};
+    std::uint64_t told = 0;
+    const auto tell = [&] {
+      for (std::uint64_t i = 0; i < each; ++i) log.on_lock(granted(++told));
+      log.on_lock({.phase = LockPhase::lost, .attempt = ++told, .path = "/locks/a"});  // written at once
+    };
+    for (int round = 1; round <= 2; ++round) {
+      {
+        const FullDisk full{static_cast<rlim_t>(round) * 10'001};  // in the middle of a record
+        tell();
+        CHECK(comes([&] { return log.records() + log.dropped() >= told; }));
+        dropped = log.dropped();
+        CHECK(dropped > 0);
+        tell();
+        CHECK(comes([&] { return log.records() + log.dropped() >= told; }));
+        CHECK(log.dropped() >= dropped + each);
+      }
+      tell();
+      CHECK(comes([&] { return log.records() + log.dropped() >= told; }));
+    }
+    log.on_lock(granted(++told));
+    CHECK(comes([&] { return log.records() + log.dropped() >= told + 2; }));  // and two records of drops
+    records = log.records();
+    dropped = log.dropped();
+  }
+  std::ifstream stream{file};
+  std::vector<std::string> whole;
+  int torn = 0;
+  for (std::string line; std::getline(stream, line);) line.ends_with('}') ? whole.push_back(line) : void(++torn);
+  CHECK(torn <= 2);
+  CHECK(whole.size() == records);
+  const Sequence sequence{whole};
+  CHECK(sequence.is_in_order);
+  CHECK(sequence.missing == static_cast<std::int64_t>(dropped));
+  CHECK(sequence.reported == static_cast<std::int64_t>(dropped));
+}
+
+TEST_CASE("a sink that keeps what it is given, and fails when it is to write it, has dropped it") {
+  AuditLog log{{.sinks = {std::make_shared<spdlog::sinks::basic_file_sink_st>("/dev/full")}}};
+  log.on_lock(granted(1));
+  log.on_lock({.phase = LockPhase::lost, .path = "/locks/a"});
+  CHECK(comes([&] { return log.dropped() == 2; }));
+  CHECK(log.records() == 0);
 }
 
 TEST_CASE("a forked child that destroys an audit log neither waits nor writes") {

@@ -55,8 +55,7 @@ struct RevokeEvent {
 /// the record "audit.dropped" says how many once there is room. A record is written within a second, that of a loss at
 /// once. A process that crashes loses what is not written by then.
 ///
-/// The destructor writes all that is left and waits for it. It does nothing in a forked child, which should end by
-/// _exit or exec: exit() may write again what the file's buffer had at the fork.
+/// The destructor writes all that is left and waits for it. It does nothing in a forked child.
 ///
 /// Threads: any.
 class AuditLog final : public Observer, public LockObserver, public NodeObserver {
@@ -74,7 +73,8 @@ class AuditLog final : public Observer, public LockObserver, public NodeObserver
 
   /// How many records each sink has taken.
   [[nodiscard]] std::uint64_t records() const;
-  /// How many records there was no room for, or a sink has refused with an exception.
+  /// How many records there was no room for, or a sink has refused with an exception, or could
+  /// not flush.
   [[nodiscard]] std::uint64_t dropped() const;
 
  private:
