@@ -4,6 +4,7 @@
 #include "fail_lock.hpp"
 #include "leader_nodes.hpp"
 #include "leader_watch.hpp"
+#include "trouble.hpp"
 
 #include <zklock/detail/existing.hpp>
 #include <zklock/recipe_kit/blocking.hpp>
@@ -12,6 +13,7 @@
 #include <zklock/recipes/leader/leader_latch.hpp>
 #include <zklock/recipes/leader/leader_selector.hpp>
 #include <zklock/recipes/locks/lock_path.hpp>
+#include <zklock/timer.hpp>
 
 namespace zklock {
 
@@ -109,6 +111,17 @@ Leadership Leadership::step_back() {
 
 void detail::refuse_if_lost(const Leadership& leadership) {
   if (leadership.state() == LeaseState::lost) fail_lock(make_error_code(LockError::lock_lost), leadership.node_path());
+}
+
+asio::awaitable<Leadership> detail::lead_however_long(LeaderElection election) {
+  for (;;) {
+    auto leading = election.async_lead(asio::as_tuple(asio::deferred));
+    auto [error, leadership] = co_await std::move(leading);
+    if (!error) co_return std::move(leadership);
+    if (!is_passing(error)) throw boost::system::system_error{error, "lead_while"};
+    Timer pause{co_await asio::this_coro::executor, pause_after_trouble};
+    co_await pause.async_wait(asio::use_awaitable);
+  }
 }
 
 bool detail::is_cancellation(const std::exception_ptr& thrown) noexcept {

@@ -184,6 +184,47 @@ TEST_CASE("lead_while stands again after its body and after a loss, until an err
   });
 }
 
+TEST_CASE("lead_while stands again however often the ensemble is away for longer than it waits for a connection") {
+  play([](Stage& stage) -> asio::awaitable<void> {
+    int calls = 0;
+    auto body = [&]() -> asio::awaitable<void> {
+      if (++calls == 3) throw boost::system::system_error{Error::not_connected};  // an error of its own comes out
+      stage.simulation.ensemble().refuse_connections();
+      stage.simulation.ensemble().cut_all();
+      stage.simulation.after(60s, [&] { stage.simulation.ensemble().accept_connections(); });
+      Timer timer{co_await asio::this_coro::executor, 60s};
+      co_await timer.async_wait(asio::use_awaitable);
+    };
+    const error_code outcome = co_await error_of(lead_while(stage.latch, RunAgain::yes, body));
+    CHECK(outcome == Error::not_connected);
+    CHECK(calls == 3);
+    auto once = [&]() -> asio::awaitable<void> { co_return; };
+    stage.simulation.ensemble().refuse_connections();
+    stage.simulation.ensemble().cut_all();
+    const error_code refused = co_await error_of(lead_while(stage.latch, RunAgain::no, once));
+    CHECK(refused == Error::not_connected);
+    stage.simulation.ensemble().accept_connections();
+  });
+}
+
+TEST_CASE("lead_while that waits for an ensemble that is away ends when it is cancelled") {
+  play([](Stage& stage) -> asio::awaitable<void> {
+    auto body = []() -> asio::awaitable<void> { co_return; };
+    stage.simulation.ensemble().refuse_connections();
+    stage.simulation.ensemble().cut_all();
+    asio::cancellation_signal signal;
+    bool done = false;
+    asio::co_spawn(stage.simulation.executor(), lead_while(stage.latch, RunAgain::yes, body),
+                   asio::bind_cancellation_slot(signal.slot(), [&](const std::exception_ptr&) { done = true; }));
+    co_await test::pause(60s);
+    CHECK_FALSE(done);
+    signal.emit(asio::cancellation_type::terminal);
+    co_await test::pause(1s);
+    CHECK(done);
+    stage.simulation.ensemble().accept_connections();
+  });
+}
+
 TEST_CASE("lead_while that is cancelled ends its body first, and leaves no trace") {
   play([](Stage& stage) -> asio::awaitable<void> {
     bool has_ended = false;

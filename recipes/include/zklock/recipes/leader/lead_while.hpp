@@ -19,6 +19,9 @@
 
 namespace zklock {
 
+/// Whether lead_while stands again when the body has returned, or the leadership was lost.
+enum class RunAgain { no, yes };
+
 namespace detail {
 
 /// How a body has ended.
@@ -82,11 +85,14 @@ asio::awaitable<T> conclude(Leadership& leadership, BodyOutcome<T>& outcome, boo
   if constexpr (!std::is_void_v<T>) co_return std::move(*outcome.value);
 }
 
+/// As async_lead; but what a lost link or session explains is waited out, as LeaderElection::stand does.
+asio::awaitable<Leadership> lead_however_long(LeaderElection election);
+
 /// The election and the body are parameters, and so live in the coroutine's frame until it ends.
 template <class Body, class T = BodyResult<Body, Leadership>>
-asio::awaitable<T> lead_once(LeaderElection election, Body body) {
+asio::awaitable<T> lead_once(LeaderElection election, RunAgain again, Body body) {
   using namespace asio::experimental::awaitable_operators;
-  auto leading = election.async_lead(asio::use_awaitable);
+  auto leading = again == RunAgain::yes ? lead_however_long(election) : election.async_lead(asio::use_awaitable);
   Leadership leadership = co_await std::move(leading);
   BodyOutcome<T> outcome;
   auto waiting = leadership.async_wait_lost(asio::as_tuple(asio::deferred));
@@ -106,7 +112,7 @@ asio::awaitable<T> lead_once(LeaderElection election, Body body) {
 template <class Body>
 asio::awaitable<void> lead_again_and_again(LeaderElection election, Body body) {
   for (;;) {
-    auto once = lead_once<std::reference_wrapper<Body>>(election, std::ref(body));
+    auto once = lead_once<std::reference_wrapper<Body>>(election, RunAgain::yes, std::ref(body));
     try {
       static_cast<void>(co_await std::move(once));
     } catch (const boost::system::system_error& error) {
@@ -116,9 +122,6 @@ asio::awaitable<void> lead_again_and_again(LeaderElection election, Body body) {
 }
 
 }  // namespace detail
-
-/// Whether lead_while stands again when the body has returned, or the leadership was lost.
-enum class RunAgain { no, yes };
 
 /// Leads, runs `body(leadership)` or `body()`, which gives an asio::awaitable<T>, and resigns, in this order: the body
 /// is cancelled when the leadership is lost, it is awaited, and only then the node is deleted. Then passes on what the
@@ -140,17 +143,18 @@ enum class RunAgain { no, yes };
 template <class Body>
 [[nodiscard]] auto lead_while(const LeaderElection& election, Body&& body) {
   detail::refuse_what_is_destroyed_twice<Body>();
-  return detail::lead_once<std::decay_t<Body>>(election, std::decay_t<Body>(std::forward<Body>(body)));
+  return detail::lead_once<std::decay_t<Body>>(election, RunAgain::no, std::decay_t<Body>(std::forward<Body>(body)));
 }
 
 /// As above; with RunAgain::yes it stands again, at the end of the queue, whenever the body has returned, and whenever
-/// the leadership was lost: until it is cancelled, or an error comes out. What the body returns is dropped.
+/// the leadership was lost, however long the link or the session is away: until it is cancelled, or another error comes
+/// out, or any of the body. What the body returns is dropped.
 template <class Body>
 [[nodiscard]] asio::awaitable<void> lead_while(const LeaderElection& election, RunAgain again, Body&& body) {
   detail::refuse_what_is_destroyed_twice<Body>();
   using Kept = std::decay_t<Body>;
   if (again == RunAgain::yes) return detail::lead_again_and_again<Kept>(election, Kept(std::forward<Body>(body)));
-  return detail::lead_once<Kept, void>(election, Kept(std::forward<Body>(body)));
+  return detail::lead_once<Kept, void>(election, RunAgain::no, Kept(std::forward<Body>(body)));
 }
 
 /// The same for threads: leads, calls `body(leadership, stop)`, and resigns when it returns or throws. `stop` is
