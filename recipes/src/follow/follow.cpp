@@ -131,7 +131,7 @@ void Follow::set_freshness(Freshness::State state) {
     before = freshness_.state;
     freshness = freshness_ = {state, Clock::now()};
   }
-  tell_observers(before, state, ended_ ? *ended_ : trouble_of_blind());
+  tell_observers(before, state, ended_ ? *ended_ : trouble());
   if (const auto follower = follower_.lock(); follower && !stopped_) follower->on_freshness(freshness);
 }
 
@@ -172,7 +172,7 @@ Awaitable<error_code> Follow::wait_initialized() {
     co_await progress_.wait();
     if (cancellation.cancelled() != asio::cancellation_type::none) co_return asio::error::operation_aborted;
   }
-  co_return trouble_of_blind();
+  co_return trouble();
 }
 
 /// The events of all that was committed before the sync come ahead of its answer. If the link is lost, the next
@@ -181,7 +181,7 @@ Awaitable<error_code> Follow::refresh() {
   const auto cancellation = co_await asio::this_coro::cancellation_state;
   for (std::uint64_t asked = 0;;) {
     if (ended_ || stopped_) co_return ended_.value_or(make_error_code(Error::closing));
-    if (asked != 0 && answered_sync_ >= asked && is_synced() && owes_nothing()) co_return trouble_of_blind();
+    if (asked != 0 && answered_sync_ >= asked && is_synced() && owes_nothing()) co_return trouble();
     if (asked == 0 && connected_) {
       for (const Item& item : unsure_) dirty_.mark(item);
       send_sync();

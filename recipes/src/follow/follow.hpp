@@ -77,6 +77,8 @@ class Follow final : public detail::FreshnessSource, public WatchListener, publi
   [[nodiscard]] bool is_clean(const Item& item) { return dirty_.is_clean(item); }
   /// Reads the item again, though no event has told of a change.
   void recheck(const Item& item) { dirty_.mark(item); }
+  /// Why something cannot be followed, for another reason than no_auth; success if all can.
+  [[nodiscard]] error_code trouble() const { return blind_.empty() ? error_code{} : trouble_.value_or(error_code{}); }
   /// Drops everything and begins anew with the first item.
   void start_anew();
 
@@ -97,10 +99,6 @@ class Follow final : public detail::FreshnessSource, public WatchListener, publi
   [[nodiscard]] bool is_synced() const noexcept { return connected_ && answered_sync_ >= first_sync_; }
   [[nodiscard]] bool owes_nothing() const noexcept {
     return dirty_.owed(Urgency::soon) == 0 && dirty_.owed(Urgency::late) == 0;
-  }
-  /// Success: nothing is blind.
-  [[nodiscard]] error_code trouble_of_blind() const {
-    return blind_.empty() ? error_code{} : trouble_.value_or(error_code{});
   }
   void settle();
   void set_freshness(Freshness::State state);

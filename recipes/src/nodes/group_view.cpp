@@ -52,6 +52,7 @@ Awaitable<error_code> GroupView::wait_for(std::shared_ptr<GroupView> self, std::
   for (;;) {
     const GroupMembers now = self->members();
     if (now.is_live() && now.members.size() >= number) co_return error_code{};
+    if (const error_code trouble = self->follow_->trouble(); trouble && now.error) co_return trouble;
     if (self->ended_) co_return *self->ended_;
     co_await self->told_.wait();
     const auto cancellation = co_await asio::this_coro::cancellation_state;
@@ -113,9 +114,14 @@ void GroupView::on_unreadable(const Item& item, error_code error) {
     return show();
   }
   is_listed_ = false;
+  tell_trouble(error);
+  told_.happen();
+}
+
+void GroupView::tell_trouble(error_code error) {
   const std::lock_guard lock{mutex_};
   unreadable_ = error;
-  freshness_ = {Freshness::State::stale, freshness_.state == Freshness::State::stale ? freshness_.since : Clock::now()};
+  if (error && freshness_.state != Freshness::State::stale) freshness_ = {Freshness::State::stale, Clock::now()};
 }
 
 /// Those that were read are those that the list names. Of a member that was read behind the list there may be another
@@ -128,10 +134,11 @@ bool GroupView::is_whole() const {
 
 void GroupView::show() {
   if (!is_whole()) return;
+  tell_trouble(follow_->trouble());  // of a member that cannot be watched
   const std::lock_guard lock{mutex_};
-  unreadable_ = {};
   if (*shown_ != read_) readers_.push(shown_ = std::make_shared<const MemberMap>(read_));
-  if (is_caught_up_ && freshness_.state != Freshness::State::live) freshness_ = {Freshness::State::live, Clock::now()};
+  if (is_caught_up_ && !unreadable_ && freshness_.state != Freshness::State::live)
+    freshness_ = {Freshness::State::live, Clock::now()};
   told_.happen();
 }
 

@@ -48,6 +48,8 @@ class GroupView : public RecipeCore, public Follower, public std::enable_shared_
   [[nodiscard]] bool is_whole() const;
   /// Shows the list, if it is whole.
   void show();
+  /// Success: there is none.
+  void tell_trouble(error_code error);
   void end(error_code reason);
 
   std::shared_ptr<Follow> follow_;
@@ -62,7 +64,7 @@ class GroupView : public RecipeCore, public Follower, public std::enable_shared_
   mutable std::mutex mutex_;  // of what follows
   std::shared_ptr<const MemberMap> shown_ = std::make_shared<const MemberMap>();
   EventQueues<GroupChange, UnreadChanges> readers_;
-  error_code unreadable_{};                                       // why there is no list
+  error_code unreadable_{};                                       // why there is no list, or not all are watched
   Freshness freshness_{Freshness::State::loading, Clock::now()};  // of what is shown
   bool has_ended_ = false;
 };

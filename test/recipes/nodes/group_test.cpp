@@ -208,3 +208,30 @@ TEST_CASE_METHOD(Fixture, "a group that is live again has no member that left be
   CHECK(watch_live(group, path + "/c", 3'000) == Sets{"b2 "});
   CHECK(group.members().freshness.since > cut);
 }
+
+TEST_CASE_METHOD(Fixture, "a group with more members than its session may watch says so, until it has fewer") {
+  Client& narrow = simulation.client("narrow", {.session_timeout = 10s, .max_buffer = 1'024});
+  const auto name = [](int number) { return path + "/" + std::string(30, 'm') + std::to_string(number); };
+  const Group group{narrow, path};
+  std::optional<error_code> ended;
+  group.async_wait_for(20, asio::bind_executor(simulation.executor(), [&](error_code error) { ended = error; }));
+  for (int round = 0; round < 2; ++round) {
+    CAPTURE(round);
+    for (int i = 0; i < 20; ++i) create(name(i));
+    run();
+    const GroupMembers many = group.members();
+    CHECK(many.members.size() == 22);
+    CHECK(many.error == Error::too_many_watches);
+    CHECK(many.freshness.state == Freshness::State::stale);
+    CHECK(ended == make_error_code(Error::too_many_watches));
+    CHECK(wait_for(group, 1) == std::tuple{make_error_code(Error::too_many_watches)});
+
+    for (int i = 0; i < 20; ++i) ensemble.remove(name(i));
+    run();
+    const GroupMembers few = group.members();
+    CHECK(few.is_live());
+    CHECK_FALSE(few.error);
+    CHECK(shown(few) == "a1 b2 ");
+    CHECK(wait_for(group, 2) == std::tuple{error_code{}});
+  }
+}

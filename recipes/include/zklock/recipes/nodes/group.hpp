@@ -35,7 +35,9 @@ struct Member {
 struct GroupMembers {
   std::map<std::string, Member> members;
   Freshness freshness;
-  error_code error{};  ///< why the directory cannot be read, mostly no_auth: these are the last members that were known
+  /// Why the directory cannot be read, mostly no_auth: these are the last members that were known. Or why not all
+  /// members can be watched, mostly too_many_watches: these are the members of the last list, some without their data.
+  error_code error{};
 
   [[nodiscard]] bool is_live() const noexcept { return freshness.state == Freshness::State::live; }
   /// The ids alone, in order: what share() takes.
@@ -89,8 +91,9 @@ class Group {
   ///
   /// Signature     void(error_code)
   /// Completes     when the members that are shown are live and as many; at once if they are already.
-  /// Errors        Error::timed_out (members() says whether the directory cannot be read), Error::closed,
-  ///               Error::auth_failed, operation_aborted
+  /// Errors        Error::timed_out (members() says whether the directory may not be read), Error::too_many_watches
+  ///               and what else keeps the members from being watched, Error::closed, Error::auth_failed,
+  ///               operation_aborted
   /// Cancellation  terminal, partial, total.
   /// Threads       any thread may call it; the handler runs on its associated executor.
   template <class Rep, class Period, asio::completion_token_for<void(error_code)> Token = asio::deferred_t>
