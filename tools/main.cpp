@@ -8,6 +8,7 @@
 #include "revoke.hpp"
 #include "run.hpp"
 #include "server.hpp"
+#include "standard_files.hpp"
 #include "top/top.hpp"
 #include "tree.hpp"
 
@@ -33,6 +34,7 @@ int perform(const ServerOptions& options) { return server(options); }
 
 int main(int argc, char** argv) try {
   using namespace zklock::tools;
+  open_standard_files();
   const auto parsed = parse_command_line(argc, argv);
   if (const auto* done = std::get_if<Done>(&parsed)) return done->status;
   return std::visit([](const auto& options) { return perform(options); }, std::get<Options>(parsed));
