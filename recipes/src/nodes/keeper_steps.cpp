@@ -69,9 +69,12 @@ Awaitable<error_code> Keeper::keep_on(Session session) {
     if (error) {
       refused_ = tried_;
       refusal_ = error;
+    }
+    const bool is_undone = quick > max_quick_steps && state().phase == NodePhase::absent;
+    if (error || is_undone) {
       NodeState failing;
       failing.phase = NodePhase::failing;
-      failing.error = error;
+      failing.error = error ? error : make_error_code(Error::no_node);
       publish(failing);
     }
     if (error || quick > max_quick_steps) co_await back_off(session, error ? failures - 1 : quick - max_quick_steps);

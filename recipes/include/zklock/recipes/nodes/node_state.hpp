@@ -13,7 +13,8 @@ enum class NodePhase {
   present,  ///< there, and watched; an ephemeral node is the current session's
   suspect,  ///< the link is lost: the servers may have ended the session, and the node with it
   taken,    ///< another client has a node at the path
-  failing,  ///< the servers refuse what is needed; it is tried again, more and more slowly
+  failing,  ///< the servers refuse what is needed, or others delete the node again and again (no_node); it is tried
+            ///< again, more and more slowly
   ended     ///< nothing is kept any more: closed, or given up
 };
 
