@@ -204,12 +204,12 @@ TEST_CASE_METHOD(Fixture, "an operation is tried as often as the policy allows, 
   REQUIRE(strict.wait_connected(20s));
   proxy.cut_at({.opcode = Opcode::exists, .point = CutPoint::before_request});
   CHECK_FALSE(std::get<0>(
-      outcome_of_operation<std::optional<Stat>>([&](auto token) { strict.async_exists("/", std::move(token)); })));
+      outcome_of_operation<std::optional<Stat>>([&](auto token) { strict.async_exists("/a", std::move(token)); })));
   CHECK(proxy.requests(Opcode::exists) == 2);
   proxy.refuse();
   proxy.cut();
   CHECK(std::get<0>(outcome_of_operation<std::optional<Stat>>(
-            [&](auto token) { strict.async_exists("/", std::move(token)); })) == Error::not_connected);
+            [&](auto token) { strict.async_exists("/a", std::move(token)); })) == Error::not_connected);
 }
 
 TEST_CASE_METHOD(Fixture, "an operation ends at its time-out, whatever the server does", "[faults]") {
