@@ -16,6 +16,7 @@
 #include <exception>
 #include <iostream>
 #include <utility>
+#include <variant>
 
 namespace zklock::tools {
 namespace {
@@ -25,6 +26,16 @@ using namespace asio::experimental::awaitable_operators;
 using namespace std::chrono_literals;
 
 CacheOptions below(bool recursive) { return recursive ? CacheOptions{} : CacheOptions{}.depth(1); }
+
+/// Why it ended. A coroutine in `a || b` must not throw: the other one would go on alone.
+asio::awaitable<std::exception_ptr> caught(asio::awaitable<void> body) {
+  try {
+    co_await std::move(body);
+  } catch (...) {
+    co_return std::current_exception();
+  }
+  co_return nullptr;
+}
 
 asio::awaitable<void> print_events(const Client& client, const Connection& connection, const WatchOptions& options) {
   const auto [away, session] = co_await client.async_session(after(connect_limit), use_tuple);
@@ -42,7 +53,8 @@ asio::awaitable<void> until_signal(Signals& signals) { static_cast<void>(co_awai
 
 asio::awaitable<void> watch_until_signal(const Client& client, const Connection& connection,
                                          const WatchOptions& options, Signals& signals) {
-  co_await (print_events(client, connection, options) || until_signal(signals));
+  const auto first = co_await (caught(print_events(client, connection, options)) || until_signal(signals));
+  if (const auto* thrown = std::get_if<std::exception_ptr>(&first); thrown && *thrown) std::rethrow_exception(*thrown);
 }
 
 std::string show(const Client& client, const TreeOptions& options) {
