@@ -201,7 +201,7 @@ TEST_CASE("a server that refuses a further client is asked until it accepts it",
 }
 
 TEST_CASE("a slow handler stops no heartbeat", "[faults]") {  // [F90]
-  const Client client = client_of(shared_server().connect_string(), 6s);
+  const Client client = client_of(shared_server().connect_string(), 10s);
   const Session session = connected_session(client);
   StateStream states = client.states();
   const auto next = [&](Pending<ConnectionState>& pending) { states.async_next(pending.handler()); };
@@ -214,7 +214,7 @@ TEST_CASE("a slow handler stops no heartbeat", "[faults]") {  // [F90]
     wait.wait();
     handler(error);
   });
-  CHECK_FALSE(eventually([&] { return is_final(session.state()); }, 7s));
+  CHECK_FALSE(eventually([&] { return is_final(session.state()); }, 11s));
   release.set_value();
   CHECK_FALSE(std::get<0>(slow.get()));
   CHECK(eventually([&] { return !sync(session); }));  // a slow machine may have lost the link, not the session
