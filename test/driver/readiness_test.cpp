@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -96,4 +97,28 @@ TEST_CASE("a socket number that now belongs to another socket is not waited on, 
     CHECK(::recv(somebody_elses.ends[1], nothing.data(), 1, MSG_DONTWAIT) == -1);  // it would be 0 at its end
   }
   CHECK(::fcntl(number, F_GETFD) != -1);
+}
+
+TEST_CASE("a socket for which no descriptor is left is waited on as soon as there is one") {
+  asio::io_context context;
+  int heard = 0;
+  SocketReadiness readiness{context.get_executor(), [&heard](int bits) { heard |= bits; }};
+  const Connection connection;
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  for (int round = 0; round < 2; ++round) {
+    const rlimit none{static_cast<rlim_t>(connection.ends[0]), before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+    for (int i = 0; i < 3; ++i) readiness.arm(connection.ends[0], readable, false);
+    const bool was_armed = readiness.armed();
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+    CHECK_FALSE(was_armed);
+    readiness.arm(connection.ends[0], readable, false);
+    connection.say_something();
+    heard = 0;
+    context.restart();
+    while (heard == 0 && context.run_one_for(2s) > 0) continue;
+    CHECK(heard == readable);
+    readiness.disarm();
+  }
 }

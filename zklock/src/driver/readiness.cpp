@@ -35,10 +35,8 @@ void SocketReadiness::arm(int socket, int interest, bool unchanged) {
     ::fstat(socket, &identity);
     if (socket_ < 0 || identity.st_dev != device_ || identity.st_ino != inode_) {
       disarm();
-      ::fcntl(socket, F_SETFD, FD_CLOEXEC);  // the library does not set it
-      boost::system::error_code out_of_descriptors;
-      shared_->descriptor.assign(::fcntl(socket, F_DUPFD_CLOEXEC, 0), out_of_descriptors);
-      if (out_of_descriptors) return;  // the next iteration tries again
+      ::fcntl(socket, F_SETFD, FD_CLOEXEC);                   // the library does not set it
+      if (!own(::fcntl(socket, F_DUPFD_CLOEXEC, 0))) return;  // the next iteration tries again
       device_ = identity.st_dev;
       inode_ = identity.st_ino;
     }
@@ -54,12 +52,16 @@ void SocketReadiness::poll_anew() {
   polls_writable_ = false;
   ++shared_->generation;
   shared_->waiting = 0;
-  const int same = shared_->descriptor.release();
+  if (!own(shared_->descriptor.release())) socket_ = -1;  // arm() makes another duplicate
+}
+
+/// False: there is no descriptor, or no memory to wait for it. Asio keeps some for each that it could not take.
+bool SocketReadiness::own(int duplicate) {
+  if (duplicate < 0) return false;
   boost::system::error_code out_of_memory;
-  shared_->descriptor.assign(same, out_of_memory);
-  if (!out_of_memory) return;
-  ::close(same);
-  socket_ = -1;  // arm() makes another duplicate
+  shared_->descriptor.assign(duplicate, out_of_memory);
+  if (out_of_memory) ::close(duplicate);
+  return !out_of_memory;
 }
 
 void SocketReadiness::wait(int bit) {

@@ -61,6 +61,7 @@ class SocketReadiness {
  private:
   void wait(int bit);
   void poll_anew();
+  [[nodiscard]] bool own(int duplicate);
   void set_cork(int on);
 
   struct Shared;  // outlives this object in the handlers of waits under way
