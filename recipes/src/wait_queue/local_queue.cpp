@@ -103,6 +103,17 @@ LocalQueue::Request LocalQueue::begin_request(const Session& session, LockKind k
   return {how, departures_, session.connection()};
 }
 
+void LocalQueue::end_abandoned() {
+  if (--abandoned_ > 0) return;
+  if (const auto waiting = settled_.lock()) waiting->happen();
+}
+
+std::shared_ptr<AsyncEvent> LocalQueue::settled(const Session& session) {
+  auto settled = settled_.lock();
+  if (!settled) settled_ = settled = std::make_shared<AsyncEvent>(session.get_executor());
+  return settled;
+}
+
 void LocalQueue::end_request(const Session& session, LockKind kind) {
   if (!requested_.is_of(session, kind)) return;
   --requested_.number;

@@ -5,6 +5,7 @@
 #include "late_nodes.hpp"
 #include "local_waiter.hpp"
 
+#include <zklock/recipe_kit/async_event.hpp>
 #include <zklock/recipes/locks/lock_kind.hpp>
 #include <zklock/session.hpp>
 
@@ -78,6 +79,14 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
   [[nodiscard]] std::shared_ptr<LocalWaiter> enter_beside(const Session& session, std::int32_t sequence,
                                                           CreateResult node);
 
+  /// The acquire of a create has ended before the reply. New creates wait for those replies: a server that is too slow for
+  /// the limits of its callers would have more and more to do, and none of them would ever get the lock.
+  void begin_abandoned() noexcept { ++abandoned_; }
+  void end_abandoned();
+  [[nodiscard]] bool has_abandoned() const noexcept { return abandoned_ > 0; }
+  /// Happens when none is left.
+  [[nodiscard]] std::shared_ptr<AsyncEvent> settled(const Session& session);
+
   // ---- its position
 
   /// What the number tells now of that new node; std::nullopt: list the queue.
@@ -141,6 +150,8 @@ class LocalQueue : public std::enable_shared_from_this<LocalQueue> {
     int writers = 0;
     [[nodiscard]] bool is_of(const Session& session, LockKind kind) const;
   } requested_;
+  int abandoned_ = 0;
+  std::weak_ptr<AsyncEvent> settled_;  // while a create waits
   std::multimap<std::int32_t, std::shared_ptr<LocalWaiter>> present_;
   std::shared_ptr<LocalWaiter> newest_;  // the client's last node, also when it has left
   bool was_adjacent_ = false;            // its number was the one after that of the node before it

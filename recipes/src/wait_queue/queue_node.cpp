@@ -51,7 +51,8 @@ struct QueueNode::State : std::enable_shared_from_this<State> {
   CreateResult node = {};
   std::optional<std::int32_t> sequence = {};
   bool left = false;
-  bool was_lost = false;  // a create of it was lost, or is yet to be carried out
+  bool is_abandoned = false;  // it left while its create was under way
+  bool was_lost = false;      // a create of it was lost, or is yet to be carried out
   int requests = 0;
   std::weak_ptr<AsyncEvent> answered = {};  // while a coroutine waits for the reply
   std::shared_ptr<LocalQueue> local_queue = {};
@@ -77,7 +78,11 @@ struct QueueNode::State : std::enable_shared_from_this<State> {
 
   void leave() {
     left = true;
-    if (phase == Phase::requested) return;  // the reply calls this again
+    if (phase == Phase::requested) {  // the reply calls this again
+      if (local_queue && !is_beside && !std::exchange(is_abandoned, true)) local_queue->begin_abandoned();
+      return;
+    }
+    if (std::exchange(is_abandoned, false)) local_queue->end_abandoned();
     if (local_waiter && phase != Phase::detached) local_waiter->dequeue_and_wake(session.get_executor());
     KeptAlive leaving = std::exchange(kept_alive, nullptr);
     if (was_lost && local_queue && phase != Phase::detached)
@@ -110,6 +115,11 @@ Awaitable<error_code> QueueNode::enqueue(LockNaming naming, Enqueued& found) {
   const State& state = *state_;
   const Session& session = state.session;
   const std::string& directory = state.path.directory();
+  const auto cancellation = co_await asio::this_coro::cancellation_state;
+  while (const auto settled = abandoned_ahead()) {
+    co_await settled->wait();
+    if (cancellation.cancelled() != asio::cancellation_type::none) co_return asio::error::operation_aborted;
+  }
   error_code error;
   for (int rounds_left = max_rounds; !is_enqueued();) {
     request();
@@ -135,6 +145,11 @@ Awaitable<error_code> QueueNode::enqueue(LockNaming naming, Enqueued& found) {
   if (!children) co_return children.error();
   found = read_list(naming, std::move(*children));
   co_return error_code{};
+}
+
+std::shared_ptr<AsyncEvent> QueueNode::abandoned_ahead() const {
+  const bool waits = state_->local_queue && !state_->is_beside && state_->local_queue->has_abandoned();
+  return waits ? state_->local_queue->settled(state_->session) : nullptr;
 }
 
 bool QueueNode::is_found_by_number(Enqueued& found) const {

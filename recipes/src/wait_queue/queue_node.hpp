@@ -95,6 +95,8 @@ class QueueNode {
 
  private:
   struct State;
+  /// What happens when no create of an ended acquire is under way; null: none is.
+  [[nodiscard]] std::shared_ptr<AsyncEvent> abandoned_ahead() const;
   /// The position by the node's number, once the reply to the create is there; false: it does not tell.
   [[nodiscard]] bool is_found_by_number(Enqueued& found) const;
   /// Waits for the reply to the create alone.

@@ -48,6 +48,32 @@ TEST_CASE("slow servers grant a lease with less than a third of the timeout left
     });
 }
 
+TEST_CASE("acquires that end before a slow server answers do not pile up there") {
+  play([](Simulation& simulation) -> asio::awaitable<void> {
+    co_await acquire(simulation, "a");
+    const InterProcessMutex mutex{simulation.client("a", config()), directory};
+    co_await pause(1s);
+    simulation.ensemble().set_latency(400ms);
+    const auto creates = std::make_shared<int>(0);
+    simulation.ensemble().on_call([creates](const FakeCall& call) {
+      if (!call.applied && call.operation == "create") ++*creates;
+      return FakeFault::none;
+    });
+    for (int round = 0; round < 5; ++round) {
+      for (int i = 0; i < 10; ++i)
+        mutex.async_acquire(300ms, asio::bind_executor(simulation.executor(), [](error_code error, const Lease&) {
+                              CHECK(error == Error::timed_out);
+                            }));
+      co_await pause(350ms);
+    }
+    CHECK(*creates == 20);  // once in a flight of 800 ms
+    simulation.ensemble().set_latency(1ms);
+    auto [error, lease] = co_await mutex.async_acquire(asio::as_tuple(asio::deferred));
+    CHECK_FALSE(error);
+    simulation.ensemble().on_call({});
+  });
+}
+
 TEST_CASE("a held lease is renewed, so that half of the timeout is always ahead") {
   play([](Simulation& simulation) -> asio::awaitable<void> {
     co_await pause(45s);  // the session is idle before
