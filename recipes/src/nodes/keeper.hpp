@@ -93,6 +93,7 @@ class Keeper : public RecipeCore, public std::enable_shared_from_this<Keeper> {
   /// What the servers carry out later than they have answered, they have carried out by then [F16b].
   [[nodiscard]] static Clock::time_point end_of_lateness(const Session& session);
   [[nodiscard]] LookBy look_by() const;
+  [[nodiscard]] bool others_may_write() const;
   [[nodiscard]] NodeOptions options_now() const;
   [[nodiscard]] bool is_over(const Session& session) const { return closing_ || is_final(session.state()); }
   /// Waits until something has changed, or until then.

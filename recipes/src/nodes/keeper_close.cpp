@@ -8,12 +8,13 @@
 namespace zklock::detail {
 
 /// The delete of a node that is there for certain is on the wire before this returns, if it is called on the serial
-/// executor, so that a client that is closed next has still sent it.
+/// executor, so that a client that is closed next has still sent it. What others may have taken over is looked at first.
 void Keeper::close() {
   asio::dispatch(client().get_executor(), [self = shared_from_this()] {
     if (std::exchange(self->closing_, true)) return;
-    const bool is_present = self->state().phase == NodePhase::present;
-    if (is_present && self->options_.at_close == AtClose::remove) self->remove_early();
+    const bool is_certain =
+        self->state().phase == NodePhase::present && self->options_.conflict != NodeConflict::take_over;
+    if (is_certain && self->options_.at_close == AtClose::remove) self->remove_early();
     self->publish({});
     self->changed_.happen();
     self->touching_.happen();

@@ -32,8 +32,13 @@ struct Keeper::Alarm {
 };
 
 LookBy Keeper::look_by() const {
-  const bool alone = is_ephemeral(options_.node.mode) && Clock::now() >= late_until_;
-  return alone ? LookBy::children : LookBy::data;
+  return is_ephemeral(options_.node.mode) && !others_may_write() ? LookBy::children : LookBy::data;
+}
+
+/// A late create, or the client whose node was taken over and who does not know it yet: versions do not tell the nodes
+/// apart, since each begins at 0.
+bool Keeper::others_may_write() const {
+  return Clock::now() < late_until_ || options_.conflict == NodeConflict::take_over;
 }
 
 NodeOptions Keeper::options_now() const {
@@ -199,7 +204,7 @@ Awaitable<error_code> Keeper::stay(Session session, NodeLook look) {
     const Wish wanted = wish();
     if (*look.data == wanted.data)
       written_ = wanted.number;
-    else if (Clock::now() < late_until_)
+    else if (others_may_write())
       written_ = 0;
   }
   const auto alarm = arm(look.watch);

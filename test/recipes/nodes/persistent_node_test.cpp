@@ -205,6 +205,33 @@ TEST_CASE("a takeover is done once a session, and a client of an earlier node wa
   });
 }
 
+TEST_CASE("what the owner of a node that was taken over does before it hears of it does not last") {
+  const bool closes = GENERATE(false, true);
+  play({.latency = 10ms}, [closes](Simulation& simulation) -> asio::awaitable<void> {
+    PersistentNodeOptions options;
+    options.conflict = NodeConflict::take_over;
+    // One that takes over would take the node back before it writes.
+    test::Kept first{simulation, "a", path, "a", closes ? options : PersistentNodeOptions{}};
+    co_await first.wait_present();
+    test::Kept second{simulation, "b", path, "b", options};
+    while (owner(simulation) == simulation.client("a").session().id()) co_await test::pause(1ms);
+    const auto taken = test::find_node(simulation, path);
+    CHECK(first.node().state().phase == NodePhase::present);
+    if (closes)
+      co_await first.close();
+    else
+      first.node().async_set_data("late", asio::bind_executor(simulation.executor(), [](error_code) {}));
+    co_await test::pause(5s);
+    const auto last = test::find_node(simulation, path);
+    REQUIRE(last);
+    CHECK(last->stat.czxid == taken->stat.czxid);
+    CHECK(last->data == "b");
+    CHECK(second.node().is_present());
+    if (!closes) co_await first.close();
+    co_await second.close();
+  });
+}
+
 TEST_CASE("a takeover that failed is tried again, and one that succeeded is not") {
   play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
     const Client& operating = simulation.client("operator", test::patient);
