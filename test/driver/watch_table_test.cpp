@@ -2,6 +2,7 @@
 #include "watch_table.hpp"
 
 #include "support/catch.hpp"
+#include "support/growth.hpp"
 
 using namespace zklock;
 
@@ -128,4 +129,16 @@ TEST_CASE("no new place is watched beyond the limit of one message, but further 
   static_cast<void>(table.finish(read, false, nullptr));
   static_cast<void>(table.end(place));
   CHECK(table.has_room_for({WatchKind::data, "/2"}));
+}
+
+TEST_CASE("many waiters on one place that come and go take a time that grows with their number") {
+  CHECK(test::growth(2'000, [](std::size_t n) {
+          WatchTable table{1'000};
+          std::vector<WatchTable::Sink> sinks;
+          for (std::size_t i = 0; i < n; ++i) watch(table, data, sinks.emplace_back(waiter()));
+          for (std::size_t i = 0; i < n; ++i) table.forget(*sinks[i % 2 == 0 ? i / 2 : n - 1 - i / 2], data);
+          CHECK(table.end(data));
+          for (const auto& each : sinks) watch(table, data, each);
+          CHECK(table.fire(data) == sinks);
+        }) < 16);
 }

@@ -16,7 +16,7 @@ from self_test import expect_found
 # The core's public headers stand flat in include/zklock/; which layer each one belongs to stands here.
 PUBLIC = {
     "values": """acl client_id clock codec connect_string connection_state create_mode error health node_options observer path
-        results retry_policy stat timer transaction watch_event detail/existing detail/utf8 recipe_kit/observers
+        results retry_policy stat timer transaction watch_event detail/existing detail/utf8 detail/weak_list recipe_kit/observers
         recipe_kit/bounded_list recipe_kit/merging_list recipe_kit/protected_path recipe_kit/random
         recipe_kit/shared_state recipe_kit/wait_policy""",
     "runtime": """state_stream detail/handler detail/initiate recipe_kit/async_event recipe_kit/blocking

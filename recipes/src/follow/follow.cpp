@@ -75,6 +75,7 @@ void Follow::on_connected() {
   failures_ = 0;
   first_sync_ = sent_sync_ + 1;
   send_sync();
+  if (std::exchange(refresh_is_due_, false)) mark_unsure();
   pump();
 }
 
@@ -108,18 +109,20 @@ void Follow::on_sync(std::uint64_t number, error_code error) {
   settle();
 }
 
-/// Looks whether something has been achieved.
+/// Looks whether something has been achieved, and only then wakes those that wait: they may be many.
 void Follow::settle() {
   const bool all_read = is_synced() && dirty_.owed(Urgency::soon) == 0;
-  if (all_read && !std::exchange(initialized_, true))
+  const bool is_first = all_read && !std::exchange(initialized_, true);
+  if (is_first)
     if (const auto follower = follower_.lock()) follower->on_initialized();
-  if (is_synced() && owes_nothing()) caught_up_ = true;
+  const bool owes_none = is_synced() && owes_nothing();
+  if (owes_none) caught_up_ = true;
   if (!blind_.empty()) caught_up_ = false;
   if (!ended_)
     set_freshness(!initialized_ ? Freshness::State::loading
                   : caught_up_  ? Freshness::State::live
                                 : Freshness::State::stale);
-  progress_.happen();
+  if (is_first || owes_none) progress_.happen();
 }
 
 void Follow::set_freshness(Freshness::State state) {
@@ -175,22 +178,32 @@ Awaitable<error_code> Follow::wait_initialized() {
   co_return trouble();
 }
 
-/// The events of all that was committed before the sync come ahead of its answer. If the link is lost, the next
-/// connection's sync does as well.
+/// The events of all that was committed before the next sync come ahead of its answer: that of the next connection does
+/// as well. Those that begin together share one.
 Awaitable<error_code> Follow::refresh() {
   const auto cancellation = co_await asio::this_coro::cancellation_state;
-  for (std::uint64_t asked = 0;;) {
+  const std::uint64_t asked = sent_sync_ + 1;
+  if (!std::exchange(refresh_is_due_, true))
+    asio::post(serial_, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->send_due_refresh();
+    });
+  for (;;) {
     if (ended_ || stopped_) co_return ended_.value_or(make_error_code(Error::closing));
-    if (asked != 0 && answered_sync_ >= asked && is_synced() && owes_nothing()) co_return trouble();
-    if (asked == 0 && connected_) {
-      for (const Item& item : unsure_) dirty_.mark(item);
-      send_sync();
-      asked = sent_sync_;
-      pump();
-    }
+    if (answered_sync_ >= asked && is_synced() && owes_nothing()) co_return trouble();
     co_await progress_.wait();
     if (cancellation.cancelled() != asio::cancellation_type::none) co_return asio::error::operation_aborted;
   }
+}
+
+void Follow::send_due_refresh() {
+  if (!connected_ || stopped_ || !std::exchange(refresh_is_due_, false)) return;
+  mark_unsure();
+  send_sync();
+  pump();
+}
+
+void Follow::mark_unsure() {
+  for (const Item& item : unsure_) dirty_.mark(item);
 }
 
 }  // namespace zklock

@@ -95,6 +95,8 @@ class Follow final : public detail::FreshnessSource, public WatchListener, publi
   void on_suspended();
   void end(error_code reason);
   void send_sync();
+  void send_due_refresh();
+  void mark_unsure();
   void on_sync(std::uint64_t number, error_code error);
   [[nodiscard]] bool is_synced() const noexcept { return connected_ && answered_sync_ >= first_sync_; }
   [[nodiscard]] bool owes_nothing() const noexcept {
@@ -150,6 +152,7 @@ class Follow final : public detail::FreshnessSource, public WatchListener, publi
   std::uint64_t sent_sync_ = 0;
   std::uint64_t answered_sync_ = 0;
   std::uint64_t first_sync_ = 0;
+  bool refresh_is_due_ = false;  // with the next sync
   int failures_ = 0;
   std::optional<error_code> ended_;
   Timer pause_;

@@ -127,7 +127,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
 
   SlotMap<Pending> requests_;
   std::deque<RequestId> unanswered_;                           // the replies that are due, in this order
-  std::vector<std::shared_ptr<MultiCall>> unanswered_multis_;  // the library writes into them until it is closed
+  std::deque<std::shared_ptr<MultiCall>> unanswered_multis_;  // the library writes into them until it is closed
   WatchTable watches_;
   std::vector<WatchPlace> unused_watches_;
   ReplyQueue replies_;

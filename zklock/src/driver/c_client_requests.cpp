@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 #include <zookeeper/zookeeper.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace zklock {
@@ -153,7 +154,8 @@ void CClientDriver::answer_multi(RequestId id, int rc) {
   const Pending* pending = requests_.find(id);
   if (!pending || !pending->multi) return;
   const std::shared_ptr<MultiCall> multi = pending->multi;
-  std::erase(unanswered_multis_, multi);
+  const auto oldest = std::ranges::find(unanswered_multis_, multi);  // as replies keep the order of the requests
+  if (oldest != unanswered_multis_.end()) unanswered_multis_.erase(oldest);
   answer_from_server(id, multi->to_reply(rc));
 }
 

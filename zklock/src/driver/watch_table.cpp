@@ -5,16 +5,9 @@
 
 namespace zklock {
 
-namespace {
-
-constexpr std::size_t index_of(WatchKind kind) noexcept { return static_cast<std::size_t>(kind); }
-
-}  // namespace
-
 bool WatchTable::Entry::is_unused(WatchKind kind) const {
   const Watched& each = watched[index_of(kind)];
-  const auto waits = [kind](const Waiter& waiter) { return waiter.waits[index_of(kind)]; };
-  return each.is_there && each.reads == 0 && std::ranges::none_of(waiters, waits);
+  return each.is_there && each.reads == 0 && !waiters.has_any(kind);
 }
 
 WatchTable::Entry* WatchTable::find(const WatchPlace& place) {
@@ -42,32 +35,19 @@ bool WatchTable::finish(const Read& read, bool is_set, Sink sink) {
   Watched& watched = entry.watched[index_of(read.kind_)];
   --watched.reads;
   if (is_set) watched.is_set = true;
-  if (is_set && sink) {
-    auto waiter = std::ranges::find(entry.waiters, sink, &Waiter::sink);
-    if (waiter == entry.waiters.end()) waiter = entry.waiters.insert(waiter, Waiter{std::move(sink)});
-    waiter->waits[index_of(read.kind_)] = true;
-  }
+  if (is_set && sink) entry.waiters.add(std::move(sink), read.kind_);
   return entry.is_unused(read.kind_);
 }
 
 void WatchTable::forget(const WatchSink& sink, const WatchPlace& place) {
-  Entry* entry = find(place);
-  if (!entry) return;
-  const auto waiter = std::ranges::find(entry->waiters, &sink, [](const Waiter& each) { return each.sink.get(); });
-  if (waiter == entry->waiters.end()) return;
-  waiter->waits[index_of(place.kind)] = false;
-  if (waiter->is_done()) entry->waiters.erase(waiter);
+  if (Entry* entry = find(place)) entry->waiters.remove(sink, place.kind);
 }
 
 std::vector<WatchTable::Sink> WatchTable::fire(const WatchPlace& place) {
   Entry* entry = find(place);
   if (!entry) return {};
   entry->watched[index_of(place.kind)].is_set = false;
-  std::vector<Sink> sinks;
-  for (Waiter& each : entry->waiters)
-    if (std::exchange(each.waits[index_of(place.kind)], false)) sinks.push_back(each.sink);
-  auto& waiters = entry->waiters;
-  waiters.erase(std::remove_if(waiters.begin(), waiters.end(), std::mem_fn(&Waiter::is_done)), waiters.end());
+  std::vector<Sink> sinks = entry->waiters.take(place.kind);
   static_cast<void>(end(place));
   return sinks;
 }
@@ -92,9 +72,8 @@ bool WatchTable::adopt(const WatchPlace& place) {
 std::vector<WatchTable::Sink> WatchTable::drain() {
   std::vector<Sink> all;
   for (auto& [path, entry] : std::exchange(entries_, {}))
-    for (const Waiter& each : entry.waiters)
-      for (const bool waits : each.waits)
-        if (waits) all.push_back(each.sink);
+    for (const WatchKind kind : {WatchKind::data, WatchKind::children})
+      for (Sink& sink : entry.waiters.take(kind)) all.push_back(std::move(sink));
   size_ = bytes_ = 0;
   return all;
 }

@@ -1,9 +1,7 @@
 // The watches of one session, and the sinks that wait for them.
 #pragma once
 
-#include "driver.hpp"
-
-#include <boost/container/small_vector.hpp>
+#include "watch_waiters.hpp"
 
 #include <array>
 #include <cstddef>
@@ -21,7 +19,7 @@ namespace zklock {
 /// of a node share an entry with its path, and a sink may wait at many places.
 class WatchTable {
  public:
-  using Sink = std::shared_ptr<WatchSink>;
+  using Sink = WatchWaiters::Sink;
   class Read;
 
   /// The C client sets all watches again in one packet at each reconnect; a packet that is too large would be refused
@@ -48,18 +46,13 @@ class WatchTable {
   [[nodiscard]] std::vector<Sink> drain();
 
  private:
-  struct Waiter {
-    Sink sink;
-    std::array<bool, 2> waits{};  // for the data, for the children
-    [[nodiscard]] bool is_done() const noexcept { return !waits[0] && !waits[1]; }
-  };
   struct Watched {
     std::uint32_t reads = 0;  // the number under way
     bool is_there = false;
     bool is_set = false;
   };
   struct Entry {
-    boost::container::small_vector<Waiter, 1> waiters{};
+    WatchWaiters waiters{};
     std::array<Watched, 2> watched{};
     [[nodiscard]] bool is_unused(WatchKind kind) const;
   };

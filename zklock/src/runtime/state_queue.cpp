@@ -103,11 +103,7 @@ template <class State>
 std::shared_ptr<detail::StateQueue<State>> StatePublisher<State>::subscribe(std::shared_ptr<Runtime> runtime) {
   const std::lock_guard lock{mutex_};
   auto queue = std::make_shared<detail::StateQueue<State>>(std::move(runtime), state_);
-  if (subscribers_.size() >= next_sweep_) {
-    std::erase_if(subscribers_, [](const auto& subscriber) { return subscriber.expired(); });
-    next_sweep_ = 2 * subscribers_.size() + 16;  // rarely: many clients subscribe at once when the link is lost
-  }
-  subscribers_.push_back(queue);
+  subscribers_.add(queue);
   return queue;
 }
 

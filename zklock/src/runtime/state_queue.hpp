@@ -3,6 +3,7 @@
 
 #include "runtime.hpp"
 
+#include <zklock/detail/weak_list.hpp>
 #include <zklock/state_stream.hpp>
 
 #include <algorithm>
@@ -72,8 +73,7 @@ class StatePublisher {
  private:
   mutable std::mutex mutex_;
   State state_;
-  std::vector<std::weak_ptr<detail::StateQueue<State>>> subscribers_;
-  std::size_t next_sweep_ = 0;  // removes expired queues once there are so many
+  detail::WeakList<detail::StateQueue<State>> subscribers_;  // many subscribe at once when the link is lost
 };
 
 extern template class detail::StateQueue<SessionState>;

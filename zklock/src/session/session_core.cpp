@@ -168,11 +168,7 @@ void SessionCore::begin_renewal() {
 }
 
 void SessionCore::attend(std::weak_ptr<LapseListener> listener) {
-  if (listeners_.size() >= next_sweep_) {
-    std::erase_if(listeners_, [](const auto& other) { return other.expired(); });
-    next_sweep_ = 2 * listeners_.size() + 64;
-  }
-  listeners_.push_back(std::move(listener));
+  listeners_.add(std::move(listener));
 }
 
 void SessionCore::tell_lapse() {

@@ -7,6 +7,7 @@
 #include "state_queue.hpp"
 
 #include <zklock/acl.hpp>
+#include <zklock/detail/weak_list.hpp>
 #include <zklock/health.hpp>
 #include <zklock/recipe_kit/observers.hpp>
 #include <zklock/session.hpp>
@@ -118,8 +119,7 @@ class SessionCore final : public LinkListener, public std::enable_shared_from_th
   std::atomic<bool> renewing_{false};  // its timer runs, or is about to
   Clock::time_point acknowledged_ = ServerAck::none;
   Timer renewal_;
-  std::vector<std::weak_ptr<LapseListener>> listeners_;
-  std::size_t next_sweep_ = 64;  // removes expired listeners once there are so many
+  detail::WeakList<LapseListener> listeners_;
 };
 
 }  // namespace zklock::detail

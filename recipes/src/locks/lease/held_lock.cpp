@@ -173,7 +173,7 @@ void HeldLock::wake() {
     for (const auto& each : std::exchange(self->events_, {}))
       if (const auto waiting = each.lock()) {
         waiting->happen();
-        self->events_.push_back(each);
+        self->events_.add(each);
       }
   });
 }
@@ -181,8 +181,7 @@ void HeldLock::wake() {
 std::shared_ptr<AsyncEvent> HeldLock::open_event() {
   is_awaited_ = true;
   auto event = std::make_shared<AsyncEvent>(session().get_executor());
-  std::erase_if(events_, [](const auto& other) { return other.expired(); });
-  events_.push_back(event);
+  events_.add(event);
   return event;
 }
 

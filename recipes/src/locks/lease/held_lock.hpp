@@ -10,6 +10,7 @@
 #include "path_use.hpp"
 #include "reentry_count.hpp"
 
+#include <zklock/detail/weak_list.hpp>
 #include <zklock/recipe_kit/async_event.hpp>
 #include <zklock/recipe_kit/protected_path.hpp>
 #include <zklock/recipe_kit/spawn.hpp>
@@ -124,7 +125,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   std::atomic<bool> revoked_{false};
   bool is_suspect_ = false;              // as it was told
   std::atomic<bool> is_awaited_{false};  // an event was opened
-  std::vector<std::weak_ptr<AsyncEvent>> events_;
+  detail::WeakList<AsyncEvent> events_;
 
   std::atomic<bool> writing_{false};
   std::uint32_t written_ = 1;  // what the node's data says; used by the running write

@@ -16,7 +16,8 @@ struct KeptLock::Waiter {
   AsyncEvent changed;
   Owner owner;
   int max_handoffs;
-  Outcome outcome = Outcome::waits;  // with the KeptLock's mutex
+  Outcome outcome = Outcome::is_done;  // with the KeptLock's mutex, as the next
+  Waiters::iterator place{};           // while it waits
   std::shared_ptr<KeptLockNode> node{};
 };
 
@@ -75,7 +76,8 @@ void KeptLock::begin(const std::shared_ptr<Waiter>& waiter, const Wanted& wanted
     waiter->outcome = Outcome::fails;
   } else if (step.action == KeptAction::wait ||
              (state_ == KeptState::free && fronts_ > 0 && is_alone() && !wanted.try_once && wanted.is_connected)) {
-    waiters_.push_back(waiter);
+    waiter->place = waiters_.insert(waiters_.end(), waiter);
+    waiter->outcome = Outcome::waits;
   } else {
     waiter->outcome = Outcome::enqueues;
     ++fronts_;
@@ -86,7 +88,7 @@ void KeptLock::begin(const std::shared_ptr<Waiter>& waiter, const Wanted& wanted
 bool KeptLock::enqueue_unless_held(const std::shared_ptr<Waiter>& waiter) {
   const std::lock_guard guard{mutex_};
   if (state_ != KeptState::free || waiter->outcome != Waiter::Outcome::waits) return false;
-  std::erase(waiters_, waiter);
+  waiters_.erase(waiter->place);
   waiter->outcome = Waiter::Outcome::enqueues;
   ++fronts_;
   return true;
@@ -96,7 +98,7 @@ bool KeptLock::enqueue_unless_held(const std::shared_ptr<Waiter>& waiter) {
 void KeptLock::withdraw(const std::shared_ptr<Waiter>& waiter) {
   std::unique_lock guard{mutex_};
   const auto outcome = std::exchange(waiter->outcome, Waiter::Outcome::is_done);
-  if (outcome == Waiter::Outcome::waits) std::erase(waiters_, waiter);
+  if (outcome == Waiter::Outcome::waits) waiters_.erase(waiter->place);
   guard.unlock();
   if (outcome == Waiter::Outcome::enqueues) on_front_left();
   if (outcome == Waiter::Outcome::granted) const Taken unused{std::move(waiter->node)};
@@ -104,9 +106,9 @@ void KeptLock::withdraw(const std::shared_ptr<Waiter>& waiter) {
 
 /// In their order: each then makes its node in the iteration of the executor that resumes it.
 KeptLock::Waiters KeptLock::flushed(std::size_t staying) {
-  const auto first = waiters_.begin() + static_cast<Waiters::difference_type>(staying);
-  Waiters waiters{first, waiters_.end()};
-  waiters_.erase(first, waiters_.end());
+  Waiters waiters;
+  waiters.splice(waiters.end(), waiters_, std::next(waiters_.begin(), static_cast<Waiters::difference_type>(staying)),
+                 waiters_.end());
   for (const auto& each : waiters) each->outcome = Waiter::Outcome::enqueues;
   fronts_ += static_cast<int>(waiters.size());
   return waiters;
@@ -163,8 +165,7 @@ void KeptLock::on_front_left() noexcept {
   {
     const std::lock_guard guard{mutex_};
     if (--fronts_ > 0 || state_ != KeptState::free || waiters_.empty()) return;
-    next.push_back(std::move(waiters_.front()));
-    waiters_.pop_front();
+    next.splice(next.end(), waiters_, waiters_.begin());
     next.front()->outcome = Waiter::Outcome::enqueues;
     ++fronts_;
   }
@@ -213,8 +214,7 @@ bool KeptLock::release(const KeptLockNode& node, bool may_keep) {
     const KeptStep step = next_step(state_, KeptEvent::released, has_next);
     state_ = step.next;
     if (step.action == KeptAction::hand_off) {
-      woken.push_back(std::move(waiters_.front()));
-      waiters_.pop_front();
+      woken.splice(woken.end(), waiters_, waiters_.begin());
       owner_ = woken.front()->owner;
       woken.front()->node = current;
       woken.front()->outcome = Waiter::Outcome::granted;

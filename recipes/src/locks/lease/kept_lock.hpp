@@ -12,8 +12,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <limits>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -160,7 +160,7 @@ class KeptLock {
 
   struct Waiter;
   struct Withdrawal;
-  using Waiters = std::deque<std::shared_ptr<Waiter>>;
+  using Waiters = std::list<std::shared_ptr<Waiter>>;  // tens of thousands may end together
 
   void begin(const std::shared_ptr<Waiter>& waiter, const Wanted& wanted);
   [[nodiscard]] bool enqueue_unless_held(const std::shared_ptr<Waiter>& waiter);

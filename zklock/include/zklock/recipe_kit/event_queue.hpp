@@ -1,6 +1,7 @@
 // The events that a subscriber has not read yet, and their publisher.
 #pragma once
 
+#include <zklock/detail/weak_list.hpp>
 #include <zklock/event_stream.hpp>
 #include <zklock/recipe_kit/complete_later.hpp>
 #include <zklock/recipe_kit/merging_list.hpp>
@@ -136,9 +137,8 @@ class EventQueues {
   using Queue = EventQueue<Event, Unread>;
 
   std::shared_ptr<Queue> add(const ClientHandle& client) {
-    std::erase_if(queues_, [](const auto& queue) { return queue.expired(); });
     auto queue = std::make_shared<Queue>(client);
-    queues_.push_back(queue);
+    queues_.add(queue);
     return queue;
   }
   [[nodiscard]] bool empty() const noexcept { return queues_.empty(); }
@@ -161,7 +161,7 @@ class EventQueues {
       if (const auto queue = weak.lock()) action(*queue);
   }
 
-  std::vector<std::weak_ptr<Queue>> queues_;
+  detail::WeakList<Queue> queues_;
 };
 
 }  // namespace zklock
