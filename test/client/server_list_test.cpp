@@ -81,6 +81,26 @@ TEST_CASE_METHOD(Fixture, "new servers whose names cannot be looked up at first 
   CHECK(names.look_ups(name) == before);
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "a name without an answer does not hide the new address of another, however short the pauses are") {
+  const std::string other = "other.test";
+  names.set(name, {"10.0.0.1"});
+  names.set(other, {"10.0.0.2"});
+  list->set({{name, 2181}, {other, 2181}});
+  REQUIRE(eventually([&] { return !published.empty(); }));
+  names.hold(other);
+  names.set(name, {"10.0.0.3"});
+  const ServerList::Addresses all{"10.0.0.3:2181", "10.0.0.2:2181"};
+  list->start_refresh(100ms);
+  for (int i = 0; i < 20 && published.back() != all; ++i) {
+    const int before = names.look_ups(name);
+    clock.advance(100ms);
+    REQUIRE(eventually([&] { return names.look_ups(name) > before; }));
+  }
+  CHECK(eventually([&] { return published.back() == all; }));
+  names.release(other);
+}
+
 TEST_CASE_METHOD(Fixture, "names are looked up less and less often, but no less often than the caller says") {
   const auto answers = [&](std::size_t count) {
     return eventually([&] { return log.count("none of the servers' names can be looked up") == count; });

@@ -47,8 +47,10 @@ void ServerList::look_up() {
       if (const auto self = weak.lock(); self && !error) action(*self);
     };
   };
-  limit_.expires_after(limit);
-  limit_.async_wait(then([](ServerList& self) { self.publish(); }));
+  if (limit_.expiry() <= Clock::now()) {  // a pause may be shorter, and an answer may not come at all
+    limit_.expires_after(limit);
+    limit_.async_wait(then([](ServerList& self) { self.publish(); }));
+  }
   pause_ = std::min(pause_, longest_pause_);
   again_.expires_after(pause_);
   pause_ = 2 * pause_;
