@@ -202,7 +202,7 @@ TEST_CASE("in a namespace below a node without permissions for the client a miss
 
 // ---- namespaces
 
-TEST_CASE("a directory that cannot be made says why its first ancestor could not") {
+TEST_CASE("a directory that cannot be made says why its ancestor could not") {
   Simulation simulation;
   run(simulation, [&]() -> asio::awaitable<void> {
     Client& client = simulation.client("a");
@@ -213,6 +213,8 @@ TEST_CASE("a directory that cannot be made says why its first ancestor could not
     CHECK(outcome == Error::no_children_for_ephemerals);
     const auto [gone] = co_await session.async_remove("/short-lived", as_tuple);
     CHECK_FALSE(gone);
+    const auto [open_failed, open] = co_await session.async_create("/open", "", CreateMode::persistent, as_tuple);
+    CHECK_FALSE(open_failed);
     const auto [closed] = co_await session.async_set_acl("/", read_acl(), any_version, as_tuple);
     CHECK_FALSE(closed);
     for (const char* path : {"/a", "/a/b", "/a/b/c/d"}) {
@@ -220,6 +222,13 @@ TEST_CASE("a directory that cannot be made says why its first ancestor could not
       outcome = co_await create_containers(session, path);
       CHECK(outcome == Error::no_auth);
     }
+    // What is there below the closed root is no reason.
+    const auto [opened, again] = co_await session.async_create("/open/e", "", CreateMode::ephemeral, as_tuple);
+    CHECK_FALSE(opened);
+    outcome = co_await create_containers(session, "/open/e/a/b");
+    CHECK(outcome == Error::no_children_for_ephemerals);
+    const auto [left] = co_await session.async_remove("/open/e", as_tuple);
+    CHECK_FALSE(left);
     const CreateOptions with_parents = CreateOptions{}.creating_parents();
     const auto [refused, node] = co_await client.async_create("/a/b", "", with_parents, as_tuple);
     CHECK(refused == Error::no_auth);

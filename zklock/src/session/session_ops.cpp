@@ -97,10 +97,11 @@ Awaitable<Result<std::optional<Stat>>> read_stat(Session session, std::string pa
   }
 }
 
-/// For the create of a directory that may be there: notes the first error of several.
-auto noting_error(const Session& session, std::shared_ptr<error_code> first) {
-  return asio::bind_executor(session.get_executor(), [first = std::move(first)](error_code error, auto&&...) {
-    if (error != Error::node_exists && !*first) *first = error;
+/// For the create of a directory that may be there: notes the last reason of several that is its own, and not that the
+/// directory above is missing. Where an ancestor is closed, even one that is there seems to be refused.
+auto noting_error(const Session& session, std::shared_ptr<error_code> last) {
+  return asio::bind_executor(session.get_executor(), [last = std::move(last)](error_code error, auto&&...) {
+    if (error && error != Error::node_exists && error != Error::no_node) *last = error;
   });
 }
 
