@@ -6,14 +6,32 @@
 #include <cstddef>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace zklock::detail {
+
+namespace {
+
+/// The last writer may have been killed. What is no file, or cannot be read, is taken for whole.
+bool ends_within_line(const std::string& path) {
+  struct stat about {};
+  if (::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size == 0) return false;
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  char last = '\n';
+  const bool is_read = ::pread(file, &last, 1, about.st_size - 1) == 1;
+  ::close(file);
+  return is_read && last != '\n';
+}
+
+}  // namespace
 
 AuditFile::AuditFile(const std::string& path) : path_{path} {
   spdlog::details::os::create_dir(spdlog::details::os::dir_name(path));
   file_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
   if (file_ < 0) throw spdlog::spdlog_ex{"cannot open " + path, errno};
+  is_torn_ = ends_within_line(path);
 }
 
 AuditFile::~AuditFile() { ::close(file_); }

@@ -259,6 +259,22 @@ TEST_CASE("all records are in the file at the end, after those of an earlier pro
   CHECK(AuditLines{lines}.all().size() == 2'000);
 }
 
+TEST_CASE("a record does not join the line within which an earlier process was killed") {
+  const test::TemporaryDirectory directory;
+  const std::string file = directory.file("audit.json");
+  std::ofstream{file} << "{\"torn";
+  for (std::uint64_t run = 1; run <= 2; ++run) {
+    AuditLog log{{.file = file}};
+    log.on_lock(granted(run));
+  }
+  std::ifstream stream{file};
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0] == "{\"torn");
+  CHECK(AuditLines{{lines[1], lines[2]}}.all().size() == 2);
+}
+
 TEST_CASE("of a file that is full for a while each record is there or counted as dropped, and no two share a line") {
   const test::TemporaryDirectory directory;
   const std::string file = directory.file("audit.json");
