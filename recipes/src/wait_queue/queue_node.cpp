@@ -115,12 +115,9 @@ Awaitable<error_code> QueueNode::enqueue(LockNaming naming, Enqueued& found) {
   const State& state = *state_;
   const Session& session = state.session;
   const std::string& directory = state.path.directory();
-  const auto cancellation = co_await asio::this_coro::cancellation_state;
-  while (const auto settled = abandoned_ahead()) {
-    co_await settled->wait();
-    if (cancellation.cancelled() != asio::cancellation_type::none) co_return asio::error::operation_aborted;
-  }
   error_code error;
+  if (has_abandoned_ahead()) error = co_await wait_for_abandoned();
+  if (error) co_return error;
   for (int rounds_left = max_rounds; !is_enqueued();) {
     request();
     if (state.create.how == EnqueueBy::number) {
@@ -147,9 +144,18 @@ Awaitable<error_code> QueueNode::enqueue(LockNaming naming, Enqueued& found) {
   co_return error_code{};
 }
 
-std::shared_ptr<AsyncEvent> QueueNode::abandoned_ahead() const {
-  const bool waits = state_->local_queue && !state_->is_beside && state_->local_queue->has_abandoned();
-  return waits ? state_->local_queue->settled(state_->session) : nullptr;
+bool QueueNode::has_abandoned_ahead() const {
+  return state_->local_queue && !state_->is_beside && state_->local_queue->has_abandoned();
+}
+
+Awaitable<error_code> QueueNode::wait_for_abandoned() const {
+  const auto cancellation = co_await asio::this_coro::cancellation_state;
+  while (has_abandoned_ahead()) {
+    const auto settled = state_->local_queue->settled(state_->session);
+    co_await settled->wait();
+    if (cancellation.cancelled() != asio::cancellation_type::none) co_return asio::error::operation_aborted;
+  }
+  co_return error_code{};
 }
 
 bool QueueNode::is_found_by_number(Enqueued& found) const {

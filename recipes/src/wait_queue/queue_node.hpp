@@ -58,6 +58,10 @@ class QueueNode {
 
   // ---- its steps
 
+  /// Creates of acquires that have ended are under way: to be waited for before request().
+  [[nodiscard]] bool has_abandoned_ahead() const;
+  [[nodiscard]] Awaitable<error_code> wait_for_abandoned() const;
+
   /// Sends the create. Its outcome is known when the reply to a request sent after it is there.
   void request();
   /// After a create that failed: finds the node if it was created after all, or does what gives another request a
@@ -95,8 +99,6 @@ class QueueNode {
 
  private:
   struct State;
-  /// What happens when no create of an ended acquire is under way; null: none is.
-  [[nodiscard]] std::shared_ptr<AsyncEvent> abandoned_ahead() const;
   /// The position by the node's number, once the reply to the create is there; false: it does not tell.
   [[nodiscard]] bool is_found_by_number(Enqueued& found) const;
   /// Waits for the reply to the create alone.

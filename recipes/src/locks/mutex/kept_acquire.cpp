@@ -35,6 +35,8 @@ bool may_keep(const LockRequest& request, const QueueNode& queue_node, const Chi
 
 Awaitable<error_code> enqueue_with_watch(const Session& session, const LockCore& core, QueueNode& queue_node,
                                          KeptLockNode::Alone& alone, Enqueued& found) {
+  if (queue_node.has_abandoned_ahead())
+    if (const error_code error = co_await queue_node.wait_for_abandoned()) co_return error;
   alone.connection = session.connection();
   queue_node.request();
   auto [failed, listed, watch] = co_await session.async_get_children_and_watch(core.path(), use_tuple);
