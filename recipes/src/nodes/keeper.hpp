@@ -94,6 +94,7 @@ class Keeper : public RecipeCore, public std::enable_shared_from_this<Keeper> {
   [[nodiscard]] static Clock::time_point end_of_lateness(const Session& session);
   [[nodiscard]] LookBy look_by() const;
   [[nodiscard]] bool others_may_write() const;
+  [[nodiscard]] bool may_take_over() const;
   [[nodiscard]] NodeOptions options_now() const;
   [[nodiscard]] bool is_over(const Session& session) const { return closing_ || is_final(session.state()); }
   /// Waits until something has changed, or until then.

@@ -12,8 +12,7 @@ namespace zklock::detail {
 void Keeper::close() {
   asio::dispatch(client().get_executor(), [self = shared_from_this()] {
     if (std::exchange(self->closing_, true)) return;
-    const bool is_certain =
-        self->state().phase == NodePhase::present && self->options_.conflict != NodeConflict::take_over;
+    const bool is_certain = self->state().phase == NodePhase::present && !self->may_take_over();
     if (is_certain && self->options_.at_close == AtClose::remove) self->remove_early();
     self->publish({});
     self->changed_.happen();

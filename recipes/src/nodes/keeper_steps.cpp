@@ -37,8 +37,11 @@ LookBy Keeper::look_by() const {
 
 /// A late create, or the client whose node was taken over and who does not know it yet: versions do not tell the nodes
 /// apart, since each begins at 0.
-bool Keeper::others_may_write() const {
-  return Clock::now() < late_until_ || options_.conflict == NodeConflict::take_over;
+bool Keeper::others_may_write() const { return Clock::now() < late_until_ || may_take_over(); }
+
+/// Of a node that no session owns nobody knows whose it is.
+bool Keeper::may_take_over() const {
+  return is_ephemeral(options_.node.mode) && options_.conflict == NodeConflict::take_over;
 }
 
 NodeOptions Keeper::options_now() const {

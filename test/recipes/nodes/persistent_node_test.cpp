@@ -232,6 +232,26 @@ TEST_CASE("what the owner of a node that was taken over does before it hears of 
   });
 }
 
+TEST_CASE("two that take a node of no session over do not write over each other for ever") {
+  play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
+    PersistentNodeOptions options;
+    options.mode = CreateMode::persistent;
+    options.conflict = NodeConflict::take_over;
+    test::Kept first{simulation, "a", path, "a", options};
+    co_await until([&] { return first.node().is_present(); });
+    test::Kept second{simulation, "b", path, "b", options};
+    co_await until([&] { return second.node().is_present(); });
+    co_await test::pause(1s);
+    const auto before = test::find_node(simulation, path);
+    co_await test::pause(60s);
+    const auto after = test::find_node(simulation, path);
+    REQUIRE(after);
+    CHECK(after->stat.mzxid == before->stat.mzxid);
+    co_await first.close();
+    co_await second.close();
+  });
+}
+
 TEST_CASE("a takeover that failed is tried again, and one that succeeded is not") {
   play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
     const Client& operating = simulation.client("operator", test::patient);
