@@ -96,14 +96,19 @@ bool CClientDriver::may_read() {
   const int state = zoo_state(handle_);
   if (state == ZOO_CONNECTING_STATE) return true;  // it asks the socket whether it is connected
   std::array<unsigned char, judged_bytes> buffer{};
-  const auto count = readiness_.peek(buffer);
-  const bool begins = state == ZOO_ASSOCIATING_STATE || !inside_frame_;
-  if (count <= 0 || !begins) return count >= 0;
-  const std::span<const unsigned char> bytes{buffer.data(), static_cast<std::size_t>(count)};
-  const FrameJudgement judgement =
-      state == ZOO_ASSOCIATING_STATE ? judge_handshake(bytes, credentials_.id != 0) : judge(bytes);
-  readiness_.await_bytes(std::max<std::size_t>(judgement.bytes, 1));
-  if (judgement.verdict == FrameVerdict::wait) return readiness_.has_ended();  // then the rest will not come
+  FrameJudgement judgement;
+  for (bool has_ended = false;;) {
+    const auto count = readiness_.peek(buffer);
+    const bool begins = state == ZOO_ASSOCIATING_STATE || !inside_frame_;
+    if (count <= 0 || !begins) return count >= 0;
+    const std::span<const unsigned char> bytes{buffer.data(), static_cast<std::size_t>(count)};
+    judgement = state == ZOO_ASSOCIATING_STATE ? judge_handshake(bytes, credentials_.id != 0) : judge(bytes);
+    readiness_.await_bytes(std::max<std::size_t>(judgement.bytes, 1));
+    if (judgement.verdict != FrameVerdict::wait || has_ended) break;
+    has_ended = readiness_.has_ended();
+    if (!has_ended) return false;
+    // The rest will not come, unless it came just now: looks again.
+  }
   if (judgement.verdict == FrameVerdict::refuse)
     give_up_connection("what it sends makes no sense; is it a ZooKeeper server?");
   return true;
