@@ -15,11 +15,13 @@ template <class T>
 class WeakList {
  public:
   void add(std::weak_ptr<T> one) {
-    if (all_.size() >= next_sweep_) {
-      std::erase_if(all_, [](const auto& each) { return each.expired(); });
-      next_sweep_ = 2 * all_.size() + 16;
-    }
+    if (all_.size() >= next_sweep_) sweep();
     all_.push_back(std::move(one));
+  }
+  /// Removes the expired ones, and what memory they have kept.
+  void sweep() {
+    std::erase_if(all_, [](const auto& each) { return each.expired(); });
+    next_sweep_ = 2 * all_.size() + 16;
   }
   [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
   [[nodiscard]] auto begin() const noexcept { return all_.begin(); }

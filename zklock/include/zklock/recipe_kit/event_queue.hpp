@@ -157,8 +157,12 @@ class EventQueues {
  private:
   template <class Action>
   void each(Action action) {
-    for (const auto& weak : queues_)
-      if (const auto queue = weak.lock()) action(*queue);
+    bool is_any_gone = false;
+    for (const auto& weak : queues_) {
+      const auto queue = weak.lock();
+      queue ? action(*queue) : void(is_any_gone = true);
+    }
+    if (is_any_gone) queues_.sweep();
   }
 
   detail::WeakList<Queue> queues_;
