@@ -271,7 +271,7 @@ TEST_CASE("a watch whose removal is lost with the link is not set again, althoug
 }
 
 TEST_CASE("a session of which nothing is asked but to give watches up lives on", "[faults]") {
-  constexpr std::chrono::milliseconds timeout{3'000};
+  constexpr std::chrono::milliseconds timeout{6'000};
   const Client client{{.connect_string = shared_server().connect_string(), .session_timeout = timeout}};
   const Session session = connected_session(client);
   std::vector<Watch> watches;

@@ -131,7 +131,7 @@ TEST_CASE("no new place is watched beyond the limit of one message, but further 
   CHECK(table.has_room_for({WatchKind::data, "/2"}));
 }
 
-TEST_CASE("many waiters on one place that come and go take a time that grows with their number") {
+TEST_CASE("many waiters on one place that come and go take a time that grows with their number", "[timing]") {
   CHECK(test::growth(2'000, [](std::size_t n) {
           WatchTable table{1'000};
           std::vector<WatchTable::Sink> sinks;

@@ -10,7 +10,7 @@ using namespace zklock;
 using namespace zklock::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("waiters of a kept lock that time out together take a time that grows with their number") {
+TEST_CASE("waiters of a kept lock that time out together take a time that grows with their number", "[timing]") {
   CHECK(growth(1'000, [](std::size_t n) {
           KeptFixture fixture;
           std::size_t timed_out = 0;
@@ -47,7 +47,7 @@ TEST_CASE_METHOD(FollowStage, "refreshes that begin together share one sync, and
   CHECK(requests() == std::map<std::string, int>{{"sync", 1}});
 }
 
-TEST_CASE_METHOD(FollowStage, "streams of a cache take a time that grows with their number") {
+TEST_CASE_METHOD(FollowStage, "streams of a cache take a time that grows with their number", "[timing]") {
   create("/app", "1");
   const CuratorCache cache{reader, "/app"};
   run();
