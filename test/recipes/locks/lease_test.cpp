@@ -50,7 +50,7 @@ TEST_CASE("slow servers grant a lease with less than a third of the timeout left
 
 TEST_CASE("acquires that end before a slow server answers do not pile up there") {
   play([](Simulation& simulation) -> asio::awaitable<void> {
-    co_await acquire(simulation, "a");
+    static_cast<void>(co_await acquire(simulation, "a"));
     const InterProcessMutex mutex{simulation.client("a", config()), directory};
     co_await pause(1s);
     simulation.ensemble().set_latency(400ms);
