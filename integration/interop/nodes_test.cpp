@@ -56,7 +56,7 @@ TEST_CASE("zklock's persistent nodes have the names of Curator's, protected and 
   const std::size_t tag = directory.size() + 1;
   CHECK(ours.substr(tag, 3) == "_c_");
   CHECK(ours.substr(tag + 39, 3) == "-n0");
-  for (const std::size_t dash : {11, 16, 21, 26, 39}) CHECK(ours[tag + dash] == theirs[tag + dash]);
+  for (const std::size_t dash : {11U, 16U, 21U, 26U, 39U}) CHECK(ours[tag + dash] == theirs[tag + dash]);
   CHECK(ours.substr(tag + 40) == "n0000000001");
   CHECK(theirs.substr(tag + 40) == "n0000000000");
 }
