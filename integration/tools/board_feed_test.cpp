@@ -158,6 +158,8 @@ TEST_CASE_METHOD(
   REQUIRE(watcher.until([&] { return watcher.feed().status().connected; }));
   CHECK(watcher.until([&] { return server.monitor("zk_watch_count") == 2'000; }));
   const std::string held = watcher.brief(all.front());
+  REQUIRE(
+      client.wait_connected(100s));  // an attempt that a starting server does not answer lasts half a session timeout
   REQUIRE_FALSE(remove(client, all.front() + "/lock-0000000000"));
   CHECK(watcher.until([&] { return watcher.brief(all.front()) != held; }));
 

@@ -259,7 +259,7 @@ TEST_CASE("all records are in the file at the end, after those of an earlier pro
   CHECK(AuditLines{lines}.all().size() == 2'000);
 }
 
-TEST_CASE("a record does not join the line within which an earlier process was killed") {
+TEST_CASE("a record begins a line after that within which an earlier process was killed") {
   const test::TemporaryDirectory directory;
   const std::string file = directory.file("audit.json");
   std::ofstream{file} << "{\"torn";
