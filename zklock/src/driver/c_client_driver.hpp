@@ -126,7 +126,7 @@ class CClientDriver final : public Driver, public std::enable_shared_from_this<C
   std::chrono::milliseconds session_timeout_;
 
   SlotMap<Pending> requests_;
-  std::deque<RequestId> unanswered_;                           // the replies that are due, in this order
+  std::deque<RequestId> unanswered_;                          // the replies that are due, in this order
   std::deque<std::shared_ptr<MultiCall>> unanswered_multis_;  // the library writes into them until it is closed
   WatchTable watches_;
   std::vector<WatchPlace> unused_watches_;

@@ -167,9 +167,7 @@ void SessionCore::begin_renewal() {
   asio::dispatch(runtime_->serial(), [self = shared_from_this()] { self->renew(); });
 }
 
-void SessionCore::attend(std::weak_ptr<LapseListener> listener) {
-  listeners_.add(std::move(listener));
-}
+void SessionCore::attend(std::weak_ptr<LapseListener> listener) { listeners_.add(std::move(listener)); }
 
 void SessionCore::tell_lapse() {
   const auto told = listeners_;

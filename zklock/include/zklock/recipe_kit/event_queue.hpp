@@ -160,7 +160,8 @@ class EventQueues {
     bool is_any_gone = false;
     for (const auto& weak : queues_) {
       const auto queue = weak.lock();
-      queue ? action(*queue) : void(is_any_gone = true);
+      if (queue) action(*queue);
+      is_any_gone = is_any_gone || !queue;
     }
     if (is_any_gone) queues_.sweep();
   }

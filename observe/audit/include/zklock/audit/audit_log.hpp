@@ -73,8 +73,7 @@ class AuditLog final : public Observer, public LockObserver, public NodeObserver
 
   /// How many records each sink has taken.
   [[nodiscard]] std::uint64_t records() const;
-  /// How many records there was no room for, or a sink has refused with an exception, or could
-  /// not flush.
+  /// How many records there was no room for, or a sink has refused with an exception, or could not flush.
   [[nodiscard]] std::uint64_t dropped() const;
 
  private:
