@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <iomanip>
 #include <map>
 #include <optional>
 #include <span>
@@ -70,17 +71,21 @@ std::map<std::string, std::int64_t> leaks_of(const Evidence& evidence) {
 }
 
 /// A line for each of the first ones, in the order of time.
-void print_times(const Evidence& evidence, const std::vector<Violation>& found) {
-  std::multimap<std::int64_t, std::string> lines;
-  for (const Violation& each : found) lines.emplace(shown_at(evidence, each), each.what);
-  std::size_t left = times_shown;
-  for (const auto& [at, what] : lines) {
-    if (left-- == 0) {
-      std::printf("     and %zu more\n", lines.size() - times_shown);
+std::vector<std::string> times_of(const Evidence& evidence, const std::vector<Violation>& found) {
+  std::multimap<std::int64_t, std::string> sorted;
+  for (const Violation& each : found) sorted.emplace(shown_at(evidence, each), each.what);
+  std::vector<std::string> lines;
+  for (const auto& [at, what] : sorted) {
+    if (lines.size() == times_shown) {
+      lines.push_back("and " + std::to_string(sorted.size() - times_shown) + " more");
       break;
     }
-    std::printf("     after %.1f s: %s\n", static_cast<double>(at - evidence.begins_at) / 1e6, what.c_str());
+    std::ostringstream line;
+    line << "after " << std::fixed << std::setprecision(1) << static_cast<double>(at - evidence.begins_at) / 1e6
+         << " s: " << what;
+    lines.push_back(std::move(line).str());
   }
+  return lines;
 }
 
 }  // namespace
@@ -88,15 +93,16 @@ void print_times(const Evidence& evidence, const std::vector<Violation>& found) 
 bool report(const CampaignOptions& options, const CampaignOutcome& outcome) {
   const Evidence evidence = collect_evidence(options.directory);
   std::map<std::string, std::size_t> violations;
-  bool fine = true;
+  std::string first_of_each;
   std::printf("\n");
   for (const Invariant& each : invariants()) {
     const auto found = each.check(evidence);
     violations[std::string{each.name}] = found.size();
     std::printf("%-4s %6zu  %s\n", std::string{each.name}.c_str(), found.size(), std::string{each.sentence}.c_str());
     if (found.empty()) continue;
-    fine = false;
-    print_times(evidence, found);
+    const std::vector<std::string> times = times_of(evidence, found);
+    for (const std::string& line : times) std::printf("     %s\n", line.c_str());
+    first_of_each += "violated: " + std::string{each.name} + ", first " + times.front() + "\n";
     const auto some = std::span{found}.first(std::min<std::size_t>(found.size(), 20));
     std::vector<std::string> stories;
     for (const Violation& one : some) stories.push_back(tell(evidence, one));
@@ -133,9 +139,9 @@ bool report(const CampaignOptions& options, const CampaignOutcome& outcome) {
        << ",\n  \"least_margin_ms\": " << to_json(least_margin(evidence))
        << ",\n  \"leaks\": " << to_json(leaks_of(evidence)) << "\n}\n";
   std::ofstream{options.directory / "results.json"} << json.str();
-  std::printf("\n%s", json.str().c_str());
+  std::printf("\n%s%s", json.str().c_str(), first_of_each.c_str());  // who reads the end alone reads what matters
   std::fflush(stdout);
-  return fine;
+  return first_of_each.empty();
 }
 
 }  // namespace zklock::chaos

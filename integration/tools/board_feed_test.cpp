@@ -69,6 +69,17 @@ struct Fixture {
   Session session = connected_session(client);
   std::string base = fresh_path();
 
+  void lose_server(Watcher& watcher) {
+    server.kill();
+    REQUIRE(watcher.until([&] { return !watcher.feed().status().connected; }));
+  }
+  /// Also waits for the test's own client: its attempt to connect lasts half a session timeout if the starting server
+  /// does not answer it.
+  void start_server(Watcher& watcher) {
+    server.start();
+    REQUIRE(watcher.until([&] { return watcher.feed().status().connected; }, long_session_timeout));
+    REQUIRE(client.wait_connected(long_session_timeout));
+  }
   /// So many locks, each held by a node of this session.
   void make_locks(int number) {
     constexpr int batch = 200;
@@ -152,14 +163,10 @@ TEST_CASE_METHOD(
   REQUIRE(watcher.until([&] { return watcher.feed().status().watches == 2'000; }));
   CHECK(server.monitor("zk_watch_count") == 2'000);
 
-  server.kill();
-  REQUIRE(watcher.until([&] { return !watcher.feed().status().connected; }));
-  server.start();
-  REQUIRE(watcher.until([&] { return watcher.feed().status().connected; }));
+  lose_server(watcher);
+  start_server(watcher);
   CHECK(watcher.until([&] { return server.monitor("zk_watch_count") == 2'000; }));
   const std::string held = watcher.brief(all.front());
-  REQUIRE(
-      client.wait_connected(100s));  // an attempt that a starting server does not answer lasts half a session timeout
   REQUIRE_FALSE(remove(client, all.front() + "/lock-0000000000"));
   CHECK(watcher.until([&] { return watcher.brief(all.front()) != held; }));
 
@@ -174,11 +181,9 @@ TEST_CASE_METHOD(Fixture, "while the server is away the board keeps what it has 
   Lease lease = acquire(mutex);
   Watcher watcher{server, base};
   REQUIRE(watcher.until([&] { return watcher.brief(base + "/a") == "mutex 1 0 " + client.client_id(); }));
-  server.kill();
-  REQUIRE(watcher.until([&] { return !watcher.feed().status().connected; }));
+  lose_server(watcher);
   CHECK(watcher.brief(base + "/a") == "mutex 1 0 " + client.client_id());
-  server.start();
-  REQUIRE(watcher.until([&] { return watcher.feed().status().connected; }));
+  start_server(watcher);
   const InterProcessMutex another{client, base + "/b"};
   const Lease later = acquire(another);
   CHECK(watcher.until([&] { return watcher.brief(base + "/b") == "mutex 1 0 " + client.client_id(); }));
@@ -203,10 +208,8 @@ TEST_CASE_METHOD(Fixture, "a base that does not exist is reported, not created, 
   REQUIRE(watcher.until([&] { return !exists(session, base + "/a"); }));  // a container
   static_cast<void>(remove(client, base));
   REQUIRE(watcher.until(is_missing));
-  server.kill();
-  REQUIRE(watcher.until([&] { return !watcher.feed().status().connected; }));
-  server.start();
-  REQUIRE(watcher.until([&] { return watcher.feed().status().connected; }));
+  lose_server(watcher);
+  start_server(watcher);
   const InterProcessMutex mutex{client, base + "/b"};
   const Lease lease = acquire(mutex);
   CHECK(watcher.until([&] { return watcher.brief(base + "/b") == "mutex 1 0 " + client.client_id(); }));
