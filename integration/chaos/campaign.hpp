@@ -22,6 +22,8 @@ struct CampaignOptions {
       2;  ///< processes with another library, Curator and Kazoo in turn, as far as they are here
   std::chrono::milliseconds session_timeout{2'000};
   std::uint64_t long_stays = 3;  ///< see WorkerOptions
+  /// The machine does other things, too: a server may stand still for seconds while no fault is at work.
+  bool busy_machine = false;
   /// The directory of the logs.
   std::filesystem::path directory{};
 };

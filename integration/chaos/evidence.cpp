@@ -313,8 +313,9 @@ std::chrono::microseconds Evidence::lateness(Interval when) const {
   return std::chrono::microseconds{most};
 }
 
-Evidence collect_evidence(const std::filesystem::path& directory) {
+Evidence collect_evidence(const std::filesystem::path& directory, const Bounds& bounds) {
   Evidence evidence;
+  evidence.bounds = bounds;
   const auto transactions = merge_transactions(directory);
   evidence.history = History{transactions};
   evidence.lives = Lives{transactions};

@@ -170,6 +170,6 @@ struct Evidence {
 };
 
 /// From the files of a campaign's directory.
-[[nodiscard]] Evidence collect_evidence(const std::filesystem::path& directory);
+[[nodiscard]] Evidence collect_evidence(const std::filesystem::path& directory, const Bounds& bounds = {});
 
 }  // namespace zklock::chaos

@@ -72,9 +72,11 @@ int main(int argc, char** argv) {
   run_command->add_option("--users", campaign.users);
   run_command->add_option("--foreign-users", campaign.foreign_users);
   run_command->add_option("--directory", campaign.directory)->required();
+  run_command->add_flag("--busy-machine", campaign.busy_machine, "quiet times have the limits of troubled ones");
 
   CLI::App* judge_command = app.add_subcommand("judge", "the verdict on a campaign that has been run");
   judge_command->add_option("--directory", campaign.directory)->required();
+  judge_command->add_flag("--busy-machine", campaign.busy_machine);
 
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGPIPE, SIG_IGN);  // an ended process is found out otherwise

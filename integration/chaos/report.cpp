@@ -91,7 +91,9 @@ std::vector<std::string> times_of(const Evidence& evidence, const std::vector<Vi
 }  // namespace
 
 bool report(const CampaignOptions& options, const CampaignOutcome& outcome) {
-  const Evidence evidence = collect_evidence(options.directory);
+  Bounds bounds;
+  if (options.busy_machine) bounds.handoff = bounds.troubled_handoff;
+  const Evidence evidence = collect_evidence(options.directory, bounds);
   std::map<std::string, std::size_t> violations;
   std::string first_of_each;
   std::printf("\n");
