@@ -26,6 +26,7 @@ enum class Fault {
   closed,           ///< a client is closed while the reply is under way
   closed_later,     ///< a client is closed some messages later
   closed_cut,       ///< a client's connection breaks, and it is closed before it has another
+  request_late,     ///< the connection breaks, and the request is carried out some time later [F16b]
   deleted,          ///< an operator deletes a node, and what is below it, while the reply is under way
   deleted_later     ///< an operator does so some messages later
 };
@@ -42,6 +43,8 @@ struct ExplorationOptions {
   /// An operator deletes each node from this path downwards, at each step. The first fault of each run is one of these
   /// deletions; the second of a pair is any fault. Empty: there is no operator.
   std::string operator_deletes{};
+  /// Requests come late, too, after FakeEnsembleOptions::lateness.
+  bool late_requests = false;
   /// Runs only this case: a failure's `replay`.
   std::string only{};
   /// Messages take some time, so that faults can happen while one is under way.

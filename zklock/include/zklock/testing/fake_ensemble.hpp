@@ -33,7 +33,9 @@ struct FakeEnsembleOptions {
                                 ///< Debian 12's 3.8.0 since a security update (CVE-2024-23944)
   bool refuses_exists = false;  ///< for such nodes, with no_auth: as the same servers do (ZOOKEEPER-2590)
   bool demands_credentials = false;  ///< as a server with enforce.auth.enabled
-  int servers = 1;                   ///< the number of addresses in connect_string(); all lead to this ensemble
+  /// When a request is carried out whose connection broke with FakeFault::late.
+  std::chrono::milliseconds lateness{50};
+  int servers = 1;  ///< the number of addresses in connect_string(); all lead to this ensemble
 };
 
 /// A request on its way through the ensemble. A client's connecting and closing count: "connect", "close".
@@ -50,6 +52,8 @@ enum class FakeFault {
   none,
   cut,    ///< the connection breaks: the request is lost, or, after it was applied, the reply
   lie,    ///< the client gets a handshake or a reply that makes no sense, in the place of the reply
+  late,   ///< the connection breaks, and the request is carried out later, if its session is still alive: what a leader
+          ///< of 3.8.0 does with a request of a server that its session has left [F16b]
   expire  ///< the session ends, and the connection with it
 };
 

@@ -116,12 +116,13 @@ bool World::suffers(std::int64_t session, Connection& connection, std::string_vi
   if (!applied) ++counters.calls;
   if (!hook) return false;
   const FakeFault fault = hook({counters.calls, session, operation, path, applied});
+  last_fault_ = fault;
   if (fault == FakeFault::none) return false;
   if (fault == FakeFault::lie) {
     connection.bring([](Driver& driver) { driver.on_lie(); });
     return true;
   }
-  if (fault == FakeFault::cut) cut(session);
+  if (fault == FakeFault::cut || fault == FakeFault::late) cut(session);
   if (fault == FakeFault::expire) end_session(session);
   connection.break_off(say_broken);
   return true;
@@ -133,7 +134,11 @@ void World::on_request(Connection& connection, const Request& request, std::uint
   const std::int64_t session = found->first;
   found->second.last_heard = Clock::now();
   const std::string_view name = to_string(request.operation);
-  if (suffers(session, connection, name, request.path, false)) return;
+  const Identities identities = connection.identities;
+  if (suffers(session, connection, name, request.path, false)) {
+    if (last_fault_ == FakeFault::late) perform_late(request, session, identities);
+    return;
+  }
   if (!admits(connection)) return turn_away(connection, id);
   Reply reply = perform(request, {session, connection.identities});
   const bool sets = !reply.error || (request.operation == Operation::exists && reply.error == Error::no_node);
@@ -157,6 +162,17 @@ Reply World::perform(const Request& request, const Caller& caller) {
   Reply reply = tree_.write(request, caller, wall_time(), changes);
   commit(changes);
   return reply;
+}
+
+/// Nobody is answered.
+void World::perform_late(const Request& request, std::int64_t session, Identities identities) {
+  const auto timer = std::make_shared<Timer>(executor_, Clock::now() + options.lateness);
+  timer->async_wait([timer, weak = weak_from_this(), request, session, identities = std::move(identities)](error_code) {
+    const auto self = weak.lock();
+    if (!self) return;
+    const std::lock_guard lock{self->mutex};
+    if (!self->shut_ && self->sessions_.contains(session)) self->perform(request, {session, identities});
+  });
 }
 
 /// A client without credentials has only its address.

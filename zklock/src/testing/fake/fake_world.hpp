@@ -145,6 +145,7 @@ class World : public std::enable_shared_from_this<World> {
   [[nodiscard]] bool admits(const Connection& connection) const;
   void turn_away(Connection& connection, std::uint64_t id);
   Reply perform(const Request& request, const Caller& caller);
+  void perform_late(const Request& request, std::int64_t session, Identities identities);
   void watch_again(Session& session, const Greeting& greeting);
   void fire(Session& session, const Change& change);
   [[nodiscard]] bool may_hear(const Connection& connection, const Change& change) const;
@@ -166,6 +167,7 @@ class World : public std::enable_shared_from_this<World> {
   Clock::time_point timer_at_ = Clock::time_point::max();
   Clock::time_point reap_at_ = Clock::time_point::max();
   bool shut_ = false;
+  FakeFault last_fault_ = FakeFault::none;
 };
 
 }  // namespace zklock::testing::fake

@@ -13,9 +13,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::array<std::string_view, 12> fault_names{
-    "request_lost", "reply_lost", "expired_before", "expired_after", "cancelled", "cancelled_later",
-    "overslept",    "closed",     "closed_later",   "closed_cut",    "deleted",   "deleted_later"};
+constexpr std::array<std::string_view, 13> fault_names{
+    "request_lost", "reply_lost",   "expired_before", "expired_after", "cancelled", "cancelled_later", "overslept",
+    "closed",       "closed_later", "closed_cut",     "request_late",  "deleted",   "deleted_later"};
 
 constexpr Clock::duration some_messages = 20ms;
 
@@ -124,6 +124,7 @@ class Saboteur {
       case Fault::request_lost: return applied ? FakeFault::none : FakeFault::cut;
       case Fault::reply_lost: return applied ? FakeFault::cut : FakeFault::none;
       case Fault::expired_before: return applied ? FakeFault::none : FakeFault::expire;
+      case Fault::request_late: return applied ? FakeFault::none : FakeFault::late;
       case Fault::expired_after: return applied ? FakeFault::expire : FakeFault::none;
       default: break;
     }
@@ -172,12 +173,13 @@ Run run_once(const Scenario& scenario, const ExplorationOptions& options, const 
 }
 
 /// All faults that are possible at the steps of the run.
-Plan every_fault(const Run& undisturbed) {
+Plan every_fault(const Run& undisturbed, const ExplorationOptions& options) {
   Plan all;
   for (std::size_t i = 0; i < undisturbed.steps.size(); ++i) {
     const std::uint64_t number = i + 1;
     for (const Fault fault : {Fault::request_lost, Fault::reply_lost, Fault::expired_before, Fault::expired_after})
       all.push_back({fault, number, 0});
+    if (options.late_requests) all.push_back({Fault::request_late, number, 0});
     for (const std::size_t operation : undisturbed.steps[i].operations)
       for (const Fault fault : {Fault::cancelled, Fault::cancelled_later, Fault::overslept})
         all.push_back({fault, number, operation});
@@ -226,7 +228,7 @@ class Explorer {
     }
     const Run undisturbed = run({});
     report_.steps = undisturbed.steps.size();
-    const Plan all = every_fault(undisturbed);
+    const Plan all = every_fault(undisturbed, options_);
     const Plan first = first_faults(all, options_);
     const std::size_t stride = std::max<std::size_t>(options_.stride, 1);
     for (std::size_t i = options_.seed % stride; i < first.size() && !had_enough(); i += stride) run({first[i]});
