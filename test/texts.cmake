@@ -20,6 +20,10 @@ foreach(check IN ITEMS
   set_tests_properties(${title} PROPERTIES LABELS unit TIMEOUT 120)
 endforeach()
 
+set(title "the models of the protocols violate no promise, and their mutants do")
+add_test(NAME ${title} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/models/check.py)
+set_tests_properties(${title} PROPERTIES LABELS unit TIMEOUT 300)
+
 # What docs/operations.md gives to Prometheus and Grafana.
 find_program(ZKLOCK_PROMTOOL promtool)  # without it these tests fail; nothing else needs it
 set(operations ${PROJECT_SOURCE_DIR}/docs/operations)
@@ -49,6 +53,10 @@ set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
 set(quote "docs/leaders.md shows the program that its test runs")
 add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/leaders.md cpp
   ${PROJECT_SOURCE_DIR}/examples/10_leader.cpp)
+set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
+set(quote "docs/transactions.md begins with a program that its tests run")
+add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/transactions.md cpp
+  ${PROJECT_SOURCE_DIR}/examples/18_exactly_once.cpp)
 set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
 set(quote "docs/presence.md begins with a program that its tests run")
 add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/presence.md cpp

@@ -76,6 +76,9 @@ struct ClientConfig {
   /// A waiter for a lock that has waited for this long says so in the log, with the client that holds the lock; again
   /// after ten times that, and so on. 0: never.
   std::chrono::milliseconds slow_wait{5'000};
+  /// The directory in which the client notes what must be done exactly once: docs/transactions.md. It is relative to the
+  /// namespace, as all paths are, and must not be the root.
+  std::string ledger_path{"/zklock/ledger"};
 };
 
 namespace detail {
@@ -212,7 +215,7 @@ class ClientHandle : public ClientOperations {
 class Client : public ClientHandle {
  public:
   /// Connects in the background. Throws boost::system::system_error: Error::invalid_connect_string, invalid_timeout,
-  /// invalid_retry_policy, invalid_client_id, bad_arguments (sessions, max_retries_per_second, max_outstanding,
+  /// invalid_retry_policy, invalid_client_id, invalid_path (ledger_path), bad_arguments (sessions, max_retries_per_second, max_outstanding,
   /// max_buffer, busy_poll, reconnect_jitter).
   explicit Client(ClientConfig config);
   Client(asio::any_io_executor executor, ClientConfig config);

@@ -38,6 +38,10 @@ class Transaction {
     std::int32_t version = any_version;
   };
 
+  Transaction& add(Operation operation) & {
+    operations_.push_back(std::move(operation));
+    return *this;
+  }
   Transaction& create(std::string path, std::string data, CreateMode mode = CreateMode::persistent) & {
     return add({Kind::create, std::move(path), std::move(data), mode, std::nullopt, any_version});
   }
@@ -75,11 +79,6 @@ class Transaction {
   [[nodiscard]] const std::vector<Operation>& operations() const noexcept { return operations_; }
 
  private:
-  Transaction& add(Operation operation) {
-    operations_.push_back(std::move(operation));
-    return *this;
-  }
-
   std::vector<Operation> operations_;
 };
 

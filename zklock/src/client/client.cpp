@@ -35,6 +35,8 @@ ClientConfig validated(ClientConfig config) {
   if (config.busy_poll < 0us || config.busy_poll > 1ms) refuse(Error::bad_arguments, "busy_poll must be 0 to 1 ms");
   if (config.reconnect_jitter < 0ms) refuse(Error::bad_arguments, "reconnect_jitter must not be negative");
   if (config.slow_wait < 0ms) refuse(Error::invalid_timeout, "slow_wait must not be negative");
+  validate_path(config.ledger_path);
+  if (config.ledger_path == "/") refuse(Error::invalid_path, "ledger_path must not be the root");
   if (std::ranges::find(config.observers, nullptr) != config.observers.end())
     refuse(Error::bad_arguments, "an observer is null");
   if (config.max_buffer < 1'024 || config.max_buffer > INT32_MAX)

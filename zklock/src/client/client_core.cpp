@@ -158,6 +158,7 @@ void ClientCore::close(CloseMode mode, Handler<> handler) {
       for (const auto& keeper : keepers_) keeper->cut_short();
     return;
   }
+  if (mode == CloseMode::graceful) shared_state_.close();
   retry_turns_->close();
   open_keepers_ = keepers_.size();
   for (const auto& keeper : keepers_)

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <typeindex>
 #include <utility>
+#include <vector>
 
 namespace zklock::detail {
 
@@ -41,6 +43,19 @@ class SharedState {
     return std::static_pointer_cast<T>(part);
   }
 
+  /// Has `act` called when the client begins to close, before its sessions do: what is sent then precedes their end. On
+  /// the serial executor. It must not keep the client alive.
+  void at_close(std::function<void()> act) {
+    const std::lock_guard lock{mutex_};
+    at_close_.push_back(std::move(act));
+  }
+  void close() {
+    std::unique_lock lock{mutex_};
+    const auto acts = std::exchange(at_close_, {});
+    lock.unlock();
+    for (const auto& act : acts) act();
+  }
+
   /// The number of parts in use, plus expired entries that have not been removed yet.
   [[nodiscard]] std::size_t size() const {
     const std::lock_guard lock{mutex_};
@@ -51,6 +66,7 @@ class SharedState {
   mutable std::recursive_mutex mutex_;  // make() may come back
   std::map<std::pair<std::type_index, std::string>, std::weak_ptr<void>> parts_;
   std::map<std::type_index, std::shared_ptr<void>> kept_;
+  std::vector<std::function<void()>> at_close_;
   std::size_t next_sweep_ = 64;
 };
 
