@@ -58,6 +58,10 @@ set(quote "docs/transactions.md begins with a program that its tests run")
 add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/transactions.md cpp
   ${PROJECT_SOURCE_DIR}/examples/18_exactly_once.cpp)
 set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
+set(quote "docs/counters.md begins with a program that its tests run")
+add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/counters.md cpp
+  ${PROJECT_SOURCE_DIR}/examples/19_counter.cpp)
+set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
 set(quote "docs/presence.md begins with a program that its tests run")
 add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/presence.md cpp
   ${PROJECT_SOURCE_DIR}/examples/11_presence.cpp)

@@ -83,6 +83,7 @@ constexpr Row rows[] = {
     {"protocol_error", Error::protocol_error, 40, ambiguous},
     {"invalid_data", Error::invalid_data, 41, definite},
     {"name_taken", Error::name_taken, 42, definite},
+    {"overflow", Error::overflow, 43, definite},
 };
 
 bool starts_with_number(const std::string& message) { return message.starts_with("server error "); }

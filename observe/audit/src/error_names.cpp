@@ -62,6 +62,7 @@ std::string_view name_of(Error error) noexcept {
     case protocol_error: return "protocol_error";
     case invalid_data: return "invalid_data";
     case name_taken: return "name_taken";
+    case overflow: return "overflow";
   }
   return "zklock";
 }

@@ -75,6 +75,7 @@ enum class Error : int {
   protocol_error = 40,  ///< malformed reply
   invalid_data = 41,    ///< a node's data does not have the expected form
   name_taken = 42,      ///< another client has a node at the path
+  overflow = 43,        ///< a number would leave its range
 };
 
 [[nodiscard]] const boost::system::error_category& error_category() noexcept;

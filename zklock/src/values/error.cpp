@@ -79,6 +79,7 @@ constexpr Row table[] = {
     {protocol_error, ambiguous, none, "the server's answer makes no sense; is it a ZooKeeper server?"},
     {invalid_data, definite, none, "the node's data is not what it was read as"},
     {name_taken, definite, none, "another client has a node at the path; close that client, or use another name"},
+    {overflow, definite, none, "the number would leave its range, so it was not changed"},
 };
 
 const Row* find(int number) noexcept {
