@@ -70,3 +70,14 @@ set(quote "docs/caches.md shows the program that its tests run")
 add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/caches.md cpp
   ${PROJECT_SOURCE_DIR}/examples/13_cache.cpp)
 set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
+set(quote "docs/barriers.md shows the program that its test runs")
+add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/barriers.md cpp
+  ${PROJECT_SOURCE_DIR}/examples/16_double_barrier.cpp)
+set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
+
+# The protocols, in all orders of their steps.
+foreach(model IN ITEMS double_barrier worker_id)
+  set(title "the model ${model} keeps its promises, and its mutants do not")
+  add_test(NAME ${title} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/models/${model}.py quick)
+  set_tests_properties(${title} PROPERTIES LABELS unit TIMEOUT 600)
+endforeach()
