@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
+import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
@@ -41,6 +42,7 @@ public class LockPeer {
   private final Map<String, InterProcessLock> locks = new HashMap<>();
   private final Map<String, InterProcessReadWriteLock> readWriteLocks = new HashMap<>();
   private final Map<String, List<Lease>> leases = new HashMap<>();
+  private final Map<String, DistributedDoubleBarrier> doubleBarriers = new HashMap<>();
   private final Map<String, LeaderLatch> latches = new HashMap<>();
   private final Map<String, Selector> selectors = new HashMap<>();
   private final Map<String, SharedCount> counts = new HashMap<>();
@@ -130,9 +132,15 @@ public class LockPeer {
     peer.client.close();
   }
 
+  private String enterBarrier(String path, int quantity, long milliseconds) throws Exception {
+    DistributedDoubleBarrier barrier = new DistributedDoubleBarrier(client, path, quantity);
+    doubleBarriers.put(path, barrier);
+    return said(barrier.enter(milliseconds, TimeUnit.MILLISECONDS));
+  }
+
   /// "acquire KIND PATH MS", "release KIND PATH", "permits PATH MAX QUANTITY MS", "return PATH", "participants PATH",
   /// "revocable PATH", "revocations", "revoke NODE", "work KIND PATH THREADS TIMES FILE", "hold KIND PATH FILE",
-  /// "close PATH", "open PATH", "pass_barrier PATH MS", "latch PATH ID", "leads PATH", "unlatch PATH",
+  /// "close PATH", "open PATH", "pass_barrier PATH MS", "enter_barrier PATH QUANTITY MS", "leave_barrier PATH", "latch PATH ID", "leads PATH", "unlatch PATH",
   /// "latched PATH", "select PATH ID", "selected PATH", "unselect PATH", "selectable PATH",
   /// "add PATH DIFFERENCE TIMES FILE", "followed_count PATH", "value PATH"
   private String obey(String[] words) throws Exception {
@@ -150,6 +158,8 @@ public class LockPeer {
       case "open": new DistributedBarrier(client, words[1]).removeBarrier(); return "yes";
       case "pass_barrier":
         return said(new DistributedBarrier(client, words[1]).waitOnBarrier(Long.parseLong(words[2]), TimeUnit.MILLISECONDS));
+      case "enter_barrier": return enterBarrier(words[1], Integer.parseInt(words[2]), Long.parseLong(words[3]));
+      case "leave_barrier": return said(doubleBarriers.remove(words[1]).leave(20, TimeUnit.SECONDS));
       case "latch": latches.put(words[1], new LeaderLatch(client, words[1], words[2])); latches.get(words[1]).start(); return "yes";
       case "leads": return said(latches.get(words[1]).hasLeadership());
       case "unlatch": latches.remove(words[1]).close(); return "yes";

@@ -9,7 +9,7 @@ import time
 from curator_locks import CuratorLock, CuratorReadLock, CuratorWriteLock
 from kazoo.client import KazooClient
 from kazoo.exceptions import LockTimeout
-from kazoo.recipe.barrier import Barrier
+from kazoo.recipe.barrier import Barrier, DoubleBarrier
 from kazoo.recipe.election import Election
 from kazoo.recipe.lock import Lock, ReadLock, Semaphore, WriteLock
 
@@ -111,6 +111,16 @@ class Peer:
 
     def pass_barrier(self, path, milliseconds):
         return Barrier(self.client, path).wait(int(milliseconds) / 1000)
+
+    def enter_barrier(self, path, quantity, milliseconds):
+        """Kazoo has no limit for it."""
+        self.double_barrier = DoubleBarrier(self.client, path, int(quantity))
+        self.double_barrier.enter()
+        return True
+
+    def leave_barrier(self, path):
+        self.double_barrier.leave()
+        return True
 
     def stand(self, path, name):
         """Stands in a thread, and leads until it is told to resign."""
