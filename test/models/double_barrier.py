@@ -5,8 +5,9 @@ from collections import namedtuple
 S=namedtuple('S','ready nodes zx P crashes touts')          # ready: None | (cz, ver, mz); counted kept per participant
 Q=namedtuple('Q','ph own r lst disc ev w cnt round res late R')
 LET="ABCDE"
-def model(n,qty,rounds=1,leftover=False,crashes=0,touts=0,atomic=True,limit=150000,order=None,skip_younger=True,mark_late=True,fence=True,twoside=True):
+def model(n,qty,rounds=1,leftover=False,crashes=0,touts=0,atomic=True,limit=150000,order=None,skip_younger=True,mark_late=True,fence=True,twoside=True,last=False):
     init=S((1,0,1) if leftover else None,(),1,tuple(Q('E0',0,None,(),(),None,0,False,1,'',False,0) for i in range(n)),0,0)
+    if last: init=S((1,0,1),((0,0,1),),1,(Q('IN',0,None,(),(),None,0,True,1,'',False,1),)+init.P[1:],0,0)   # A is in, and has withdrawn
     nm=lambda i,q:i+n*(q.round-1)
     def node(s,x):
         for y in s.nodes:
@@ -119,5 +120,7 @@ QUICK=[('2 of 2, left over, time-out and kill',dict(n=2,qty=2,leftover=True,atom
 FULL=[('3 of 2, left over, time-out',dict(n=3,qty=2,leftover=True,touts=1,limit=900_000),None),
      ('3 of 2, time-out and kill',dict(n=3,qty=2,touts=1,crashes=1,limit=900_000),None),
      ('3 of 3, 2 rounds',dict(n=3,qty=3,rounds=2),None),
-     ('3 of 2, one comes again',dict(n=3,qty=2,rounds=(2,1,1)),None)]
+     ('3 of 2, one comes again',dict(n=3,qty=2,rounds=(2,1,1)),None),
+     # A new ready may have the version of the one before: a round is opened twice then, by those that stand. No promise is broken.
+     ('the last of a round, and 3 of 2',dict(n=4,qty=2,last=True,limit=600_000),None)]
 if __name__=='__main__': run(model,QUICK,FULL)
