@@ -155,8 +155,9 @@ asio::awaitable<bool> take_part(Simulation& simulation, const Rounds& rounds, in
   if (!rounds.is_in(membership.node_path()) && !simulation.has_operator_deleted())
     simulation.fail(part.name + " is let in, and was not counted");
   co_await test::pause(part.stays);
-  auto leaving = simulation.operation<>(part.name, {.name = "leave"},
-                                        [&](auto token) { membership.async_leave(std::move(token)); });
+  auto leaving = simulation.operation<>(part.name, {.name = "leave"}, [&, &membership = membership](auto token) {
+    membership.async_leave(std::move(token));
+  });
   const auto [failed] = co_await std::move(leaving);
   const std::string left_behind = rounds.standing_beside(membership.node_path());
   if (!failed && !left_behind.empty() && !simulation.has_operator_deleted())
