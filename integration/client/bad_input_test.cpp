@@ -171,9 +171,9 @@ TEST_CASE_METHOD(Fixture, "bad input is refused with its own error, sends nothin
 
 TEST_CASE_METHOD(Fixture, "every blocking call on the client's own thread is refused") {
   InterProcessMutex mutex{client, fresh_path()};
-  CHECK(refusal_on_io_thread([&] { mutex.acquire(); }) == Error::would_deadlock);
-  CHECK(refusal_on_io_thread([&] { static_cast<void>(mutex.try_lock()); }) == Error::would_deadlock);
-  CHECK(refusal_on_io_thread([&] { static_cast<void>(client.wait_connected(1s)); }) == Error::would_deadlock);
+  CHECK(refusal_on_io_thread([&] { mutex.acquire(); }) == Error::blocking_in_handler);
+  CHECK(refusal_on_io_thread([&] { static_cast<void>(mutex.try_lock()); }) == Error::blocking_in_handler);
+  CHECK(refusal_on_io_thread([&] { static_cast<void>(client.wait_connected(1s)); }) == Error::blocking_in_handler);
   CHECK(session.id() == id);
   CHECK_FALSE(read("/"));
 }

@@ -69,6 +69,8 @@ constexpr Row rows[] = {
     {"too_many_watches", Error::too_many_watches, 9, definite},
     {"rolled_back", Error::rolled_back, 10, definite},
     {"not_connected", Error::not_connected, 11, definite, "retry"},
+    {"executor_not_running", Error::executor_not_running, 13, ambiguous},
+    {"blocking_in_handler", Error::blocking_in_handler, 14, definite},
     {"too_many_operations", Error::too_many_operations, 12, definite, "retry"},
     {"invalid_path", Error::invalid_path, 20, definite},
     {"invalid_name", Error::invalid_name, 22, definite},
@@ -125,7 +127,7 @@ TEST_CASE("a message is a short fragment of a sentence") {
 }
 
 TEST_CASE("an unknown number is a server error, ambiguous and without remedy") {
-  for (const int number : {-2'147'483'647 - 1, -1000, -126, -122, -117, -100, -15, -10, 13, 19, 49, 2'147'483'647}) {
+  for (const int number : {-2'147'483'647 - 1, -1000, -126, -122, -117, -100, -15, -10, 16, 19, 49, 2'147'483'647}) {
     const error_code ec{number, zklock::error_category()};
     CAPTURE(number);
     CHECK(ec.message() == "server error " + std::to_string(number));
@@ -150,15 +152,16 @@ TEST_CASE("a failure of any other category is ambiguous and without remedy") {
   }
 }
 
-TEST_CASE("two errors equal those of the standard mutexes, and no other equals any") {
+TEST_CASE("the errors of the standard mutexes equal theirs, and no other equals any") {
   namespace errc = boost::system::errc;
   CHECK(error_code(Error::timed_out) == errc::timed_out);
   CHECK(error_code(Error::would_deadlock) == errc::resource_deadlock_would_occur);
+  CHECK(error_code(Error::blocking_in_handler) == errc::resource_deadlock_would_occur);
   for (const Row& row : rows) {
     const auto condition = error_code(row.error).default_error_condition();
     const bool standard = condition.category() == boost::system::generic_category();
     CAPTURE(row.name);
-    CHECK(standard == (row.number == 1 || row.number == 4));
+    CHECK(standard == (row.number == 1 || row.number == 4 || row.number == 14));
   }
 }
 

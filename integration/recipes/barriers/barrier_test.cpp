@@ -203,5 +203,5 @@ TEST_CASE_METHOD(Fixture, "a barrier refuses a bad path, and to block where it w
       handler(error.code());
     }
   });
-  CHECK(std::get<0>(refused.get()) == Error::would_deadlock);
+  CHECK(std::get<0>(refused.get()) == Error::blocking_in_handler);
 }

@@ -147,5 +147,5 @@ TEST_CASE_METHOD(Fixture, "to wait for an event on a thread that the client need
       handler(error.code());
     }
   });
-  CHECK(std::get<0>(refused.get()) == Error::would_deadlock);
+  CHECK(std::get<0>(refused.get()) == Error::blocking_in_handler);
 }

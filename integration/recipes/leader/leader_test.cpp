@@ -118,7 +118,7 @@ TEST_CASE_METHOD(Fixture, "the blocking calls of a latch lead and resign, and re
       handler(error.code());
     }
   });
-  CHECK(std::get<0>(refused.get()) == Error::would_deadlock);
+  CHECK(std::get<0>(refused.get()) == Error::blocking_in_handler);
 }
 
 TEST_CASE_METHOD(Fixture, "a latch refuses a bad path and a bad priority, and an empty leadership refuses operations") {

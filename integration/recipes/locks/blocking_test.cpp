@@ -2,11 +2,15 @@
 #include "support/catch.hpp"
 #include "support/fixture.hpp"
 
+#include <zklock/recipes/barriers/distributed_barrier.hpp>
+#include <zklock/recipes/leader/leader_latch.hpp>
 #include <zklock/recipes/locks/inter_process_multi_lock.hpp>
 #include <zklock/recipes/locks/inter_process_read_write_lock.hpp>
 #include <zklock/recipes/locks/inter_process_semaphore.hpp>
 #include <zklock/recipes/locks/inter_process_semaphore_mutex.hpp>
 #include <zklock/recipes/locks/lock_registry.hpp>
+#include <zklock/recipes/locks/revocation.hpp>
+#include <zklock/recipes/shared/shared_count.hpp>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -185,7 +189,8 @@ class Calls {
     try {
       return answer.get();
     } catch (const boost::system::system_error& error) {
-      CHECK((error.code() == Error::connection_loss || error.code() == Error::not_connected));
+      CHECK((error.code() == Error::connection_loss || error.code() == Error::not_connected ||
+             error.code() == Error::executor_not_running));
       return false;
     }
   }
@@ -226,6 +231,127 @@ TEST_CASE("a blocking call ends at its deadline also if the client's executor do
   CHECK(server.monitor("zk_ephemerals_count") == 0);
   CHECK(eventually([&] { return server.monitor("zk_watch_count") == 0; }));
   outcome_of_operation<>([&](auto token) { client.async_close(std::move(token)); });
+}
+
+namespace {
+
+/// Blocking calls that wait for longer than a second while nothing runs the executor, most of them without a limit.
+struct EndlessCall {
+  std::string name;
+  std::function<void(const ClientHandle&, const std::string& path)> make;
+};
+
+const std::vector<EndlessCall>& endless_calls() {
+  static const std::vector<EndlessCall> all{
+      {"lock",
+       [](const ClientHandle& c, const std::string& p) {
+         InterProcessMutex{c, p}.lock();
+       }},
+      {"try_lock",
+       [](const ClientHandle& c, const std::string& p) {
+         static_cast<void>(InterProcessMutex{c, p}.try_lock());
+       }},
+      {"acquire(2s)",
+       [](const ClientHandle& c, const std::string& p) {
+         static_cast<void>(InterProcessMutex{c, p}.acquire(2s));
+       }},
+      {"participants",
+       [](const ClientHandle& c, const std::string& p) {
+         static_cast<void>(InterProcessMutex{c, p}.participants());
+       }},
+      {"a semaphore",
+       [](const ClientHandle& c, const std::string& p) {
+         static_cast<void>(InterProcessSemaphore{c, p, 2}.acquire_many(2));
+       }},
+      {"several locks",
+       [](const ClientHandle& c, const std::string& p) {
+         InterProcessMultiLock{c, {p + "/a", p + "/b"}}.acquire();
+       }},
+      {"a registry",
+       [](const ClientHandle& c, const std::string& p) {
+         static_cast<void>(LockRegistry{c, p}.lock("name", Isolation::write));
+       }},
+      {"an election",
+       [](const ClientHandle& c, const std::string& p) {
+         static_cast<void>(LeaderLatch{c, p}.lead());
+       }},
+      {"leaders",
+       [](const ClientHandle& c, const std::string& p) {
+         LeaderLatch{c, p}.leaders().next();
+       }},
+      {"a barrier",
+       [](const ClientHandle& c, const std::string& p) {
+         DistributedBarrier{c, p}.set();
+       }},
+      {"a count",
+       [](const ClientHandle& c, const std::string& p) {
+         static_cast<void>(SharedCount{c, p, 0}.get());
+       }},
+      {"a revocation", [](const ClientHandle& c, const std::string& p) { attempt_revoke(c, p + "/node"); }},
+  };
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a blocking call without a limit says that nothing runs the client's executor, also when it ran before") {
+  testing::TestServer server;
+  asio::io_context context;
+  Client client{
+      context.get_executor(),
+      {.connect_string = server.connect_string(), .session_timeout = session_timeout, .connection_timeout = 1s}};
+  const bool ran_before = GENERATE(false, true);
+  if (ran_before) {
+    std::jthread runner{[&] { context.run(); }};
+    CHECK(client.wait_connected(30s));
+    context.stop();
+  } else {
+    CHECK(client.connection_trouble() == "nothing has run the client's executor yet");
+  }
+  std::vector<std::future<std::string>> answers;
+  for (const EndlessCall& call : endless_calls())
+    answers.push_back(std::async(std::launch::async, [&, path = "/locks/" + std::to_string(answers.size())] {
+      try {
+        call.make(client, path);
+      } catch (const boost::system::system_error& error) {
+        CHECK(error.code() == Error::executor_not_running);
+        return std::string{error.what()};
+      }
+      return std::string{"it got what it waited for"};
+    }));
+  CHECK(eventually([&] {
+    return std::ranges::all_of(answers, [](auto& each) { return each.wait_for(0s) == std::future_status::ready; });
+  }));
+  context.restart();
+  std::jthread runner{[&] { context.run(); }};  // attempts that begin too late are cancelled
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    INFO(endless_calls()[i].name);
+    CHECK(answers[i].get().find("nothing runs the client's executor") != std::string::npos);
+  }
+  CHECK(client.wait_connected(30s));
+  CHECK(eventually([&] { return server.monitor("zk_ephemerals_count") == 0; }));
+  CHECK_FALSE(sync(client.session()));
+  CHECK(server.monitor("zk_ephemerals_count") == 0);
+  outcome_of_operation<>([&](auto token) { client.async_close(std::move(token)); });
+}
+
+TEST_CASE("a blocking call in a handler says what to await there") {
+  asio::io_context context;
+  Client client{context.get_executor(), {.connect_string = "127.0.0.1:1"}};
+  std::string what;
+  asio::post(context, [&] {
+    try {
+      InterProcessMutex{client, "/locks/orders"}.lock();
+    } catch (const boost::system::system_error& error) {
+      CHECK(error.code() == Error::blocking_in_handler);
+      CHECK(error.code() == boost::system::errc::resource_deadlock_would_occur);
+      what = error.what();
+    }
+    context.stop();
+  });
+  context.run();
+  CHECK(what.find("await its async_ form (async_acquire for lock)") != std::string::npos);
+  CHECK(what.find("release first") == std::string::npos);
 }
 
 namespace {

@@ -139,7 +139,7 @@ TEST_CASE_METHOD(Fixture, "a registry's blocking calls re-enter for a given owne
   asio::post(client.get_executor(), [&, done = refused.handler()]() mutable {
     done(thrown_by([&] { static_cast<void>(registry.try_lock("b", Isolation::write)); }));
   });
-  CHECK(std::get<0>(refused.get()) == Error::would_deadlock);
+  CHECK(std::get<0>(refused.get()) == Error::blocking_in_handler);
 }
 
 TEST_CASE_METHOD(Fixture, "a registry tries as often as its options say, each time from the end of the wait queue") {
@@ -306,5 +306,5 @@ TEST_CASE_METHOD(Fixture, "a blocking call lists the holder and the waiters of a
   Pending<error_code> inside;
   asio::post(client.get_executor(),
              [&, told = inside.handler()] { told({}, thrown_by([&] { static_cast<void>(both.participants()); })); });
-  CHECK(std::get<1>(inside.get()) == Error::would_deadlock);
+  CHECK(std::get<1>(inside.get()) == Error::blocking_in_handler);
 }

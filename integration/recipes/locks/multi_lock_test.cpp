@@ -352,5 +352,5 @@ TEST_CASE_METHOD(Fixture, "an invalid multi-lock is refused") {
   Pending<> refused;
   asio::post(client.get_executor(),
              [&, done = refused.handler()]() mutable { done(thrown_by([&] { moved.acquire(); })); });
-  CHECK(std::get<0>(refused.get()) == Error::would_deadlock);
+  CHECK(std::get<0>(refused.get()) == Error::blocking_in_handler);
 }

@@ -157,7 +157,7 @@ TEST_CASE_METHOD(Fixture, "blocking on the client's own thread is refused") {
                        }
                        handler(seen);
                      }));
-  CHECK(std::get<0>(refused.get()) == Error::would_deadlock);
+  CHECK(std::get<0>(refused.get()) == Error::blocking_in_handler);
 }
 
 TEST_CASE(
@@ -184,7 +184,7 @@ TEST_CASE(
     context.stop();
   });
   context.run();
-  CHECK(last == Error::would_deadlock);
+  CHECK(last == Error::blocking_in_handler);
   CHECK(mutex.is_owned_by_current_thread());
   context.restart();
   std::jthread runner{[&] { context.run(); }};

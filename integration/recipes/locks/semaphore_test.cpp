@@ -297,7 +297,7 @@ TEST_CASE_METHOD(Fixture, "blocking for a permit on the client's own thread is r
                        }
                        handler(seen);
                      }));
-  CHECK(std::get<0>(refused.get()) == Error::would_deadlock);
+  CHECK(std::get<0>(refused.get()) == Error::blocking_in_handler);
 }
 
 TEST_CASE_METHOD(Fixture, "the semaphore's directories are containers, which the server removes when they are empty") {

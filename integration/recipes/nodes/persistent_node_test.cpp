@@ -303,7 +303,7 @@ TEST_CASE_METHOD(
       handler(error.code());
     }
   });
-  CHECK(std::get<0>(refused.get()) == Error::would_deadlock);
+  CHECK(std::get<0>(refused.get()) == Error::blocking_in_handler);
   delete_node(node_path);
   node.wait_present();
 }

@@ -49,6 +49,8 @@ std::string_view name_of(Error error) noexcept {
     case rolled_back: return "rolled_back";
     case not_connected: return "not_connected";
     case too_many_operations: return "too_many_operations";
+    case executor_not_running: return "executor_not_running";
+    case blocking_in_handler: return "blocking_in_handler";
     case invalid_path: return "invalid_path";
     case invalid_name: return "invalid_name";
     case invalid_client_id: return "invalid_client_id";

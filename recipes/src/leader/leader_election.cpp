@@ -33,12 +33,9 @@ std::shared_ptr<Candidate> candidate_of(const ClientHandle& client, const std::s
   return std::make_shared<Candidate>(detail::LockCore::of(client, path, naming), kind, std::move(id), priority);
 }
 
-/// The client, if a thread of this call may wait for it.
 const ClientHandle& client_to_wait_for(const std::shared_ptr<Candidate>& candidate) {
   refuse_after_fork(existing(candidate));
-  const detail::LockCore& core = *candidate->core();
-  if (core.client().blocking_would_deadlock()) fail_lock(make_error_code(Error::would_deadlock), core.path());
-  return core.client();
+  return candidate->core()->client();
 }
 
 }  // namespace
@@ -62,7 +59,7 @@ const std::string& LeaderElection::id() const { return existing(candidate_).id()
 std::optional<Leadership> LeaderElection::lead_within(detail::WaitPolicy wait) const {
   const ClientHandle& client = client_to_wait_for(candidate_);
   const Limits limits = limits_of(wait, client);
-  auto outcome = detail::block_until<Leadership>(limits.deadline, limits.at_deadline, client.get_executor(),
+  auto outcome = detail::block_until<Leadership>(limits.deadline, limits.at_deadline, client,
                                                  [&](auto token) { initiate_lead(wait, std::move(token)); });
   if (outcome.error == Error::timed_out) return std::nullopt;
   if (outcome.error) fail_lock(outcome.error, explain(path(), outcome.error, client));
@@ -92,7 +89,7 @@ bool Leadership::resign_within(Deadline deadline) {
   const auto resign = [&](auto token) {
     deadline ? async_resign(*deadline - Clock::now(), std::move(token)) : async_resign(std::move(token));
   };
-  const auto outcome = detail::block_until<>(deadline, Error::timed_out, client.get_executor(), resign);
+  const auto outcome = detail::block_until<>(deadline, Error::timed_out, client, resign);
   if (outcome.error == Error::timed_out) return false;
   if (outcome.error) fail_lock(outcome.error, candidate_->core()->path());
   return true;
@@ -101,7 +98,7 @@ bool Leadership::resign_within(Deadline deadline) {
 Leadership Leadership::step_back() {
   const ClientHandle& client = client_to_wait_for(candidate_);
   const auto stepping_back = [&](auto token) { async_step_back(std::move(token)); };
-  auto outcome = detail::block_on<Leadership>(client.get_executor(), stepping_back);
+  auto outcome = detail::block_until<Leadership>({}, Error::timed_out, client, stepping_back);
   const std::string& path = candidate_->core()->path();
   if (outcome.error) fail_lock(outcome.error, explain(path, outcome.error, client));
   return std::move(*outcome.value);

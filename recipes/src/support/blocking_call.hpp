@@ -14,14 +14,12 @@
 
 namespace zklock::detail {
 
-/// Blocks until `operation`, which is called with a completion token, has given its result, however long that takes the
-/// client's executor. Throws boost::system::system_error about `what`: the operation's error; Error::would_deadlock
-/// where the client's own work would have to wait for this call.
+/// Blocks until `operation`, which is called with a completion token, has given its result. Throws
+/// boost::system::system_error about `what`: the operation's error, or one of block_until.
 template <class Result, class Operation>
 Result call_blocking(const ClientHandle& client, const std::string& what, Operation&& operation) {
   const auto fail = [&](error_code error) { throw boost::system::system_error{error, explain(what, error, client)}; };
-  if (client.blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock));
-  auto outcome = block_on<Result>(client.get_executor(), std::forward<Operation>(operation));
+  auto outcome = block_until<Result>({}, Error::timed_out, client, std::forward<Operation>(operation));
   if (outcome.error) fail(outcome.error);
   return std::move(*outcome.value);
 }
@@ -35,10 +33,8 @@ bool call_blocking(const RecipeCore& recipe, const std::string& what, const Wait
   const auto fail = [&](error_code error) {
     throw boost::system::system_error{error, explain(what + " " + recipe.path(), error, client)};
   };
-  if (client.blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock));
   const Limits limits = limits_of(wait, client);
-  const auto outcome =
-      block_until<>(limits.deadline, limits.at_deadline, client.get_executor(), std::forward<Operation>(operation));
+  const auto outcome = block_until<>(limits.deadline, limits.at_deadline, client, std::forward<Operation>(operation));
   if (outcome.error == Error::timed_out && wait.kind != WaitPolicy::Kind::forever) return false;
   if (outcome.error) fail(outcome.error);
   return true;

@@ -168,15 +168,15 @@ class ClientHandle : public ClientOperations {
   /// Blocks until every session is connected, at most for `wait`, also if nothing runs the client's executor. True when
   /// all are connected. Curator's blockUntilConnected.
   ///
-  /// Throws boost::system::system_error: Error::auth_failed, Error::closed; would_deadlock where
+  /// Throws boost::system::system_error: Error::auth_failed, Error::closed; blocking_in_handler where
   /// blocking_would_deadlock().
   [[nodiscard]] bool wait_connected(std::chrono::milliseconds wait) const;
 
   /// How the client does, as far as it knows: asks no server. For health checks and metrics.
   [[nodiscard]] ClientHealth health() const;
 
-  /// Says, for people to read, why some session is not connected: to which servers, for how long, and the last cause.
-  /// Empty if all are connected.
+  /// Says, for people to read, why some session is not connected: to which servers, for how long, and the last cause;
+  /// or that nothing has run the client's executor yet. Empty if all are connected.
   [[nodiscard]] std::string connection_trouble() const;
 
   /// True on a thread that the client's own work needs: the I/O thread, or a thread that runs the given executor.
@@ -199,7 +199,8 @@ class ClientHandle : public ClientOperations {
 /// an executor of their own run on a second thread, which starts when it is first needed. Both threads end with the
 /// last object made from the client. `Client{executor, config}` starts no thread: the I/O is done on a strand of the
 /// executor, and handlers without an executor of their own run on the executor. The executor must outlive all such
-/// objects and run without long pauses, or sessions expire.
+/// objects and run without long pauses, or sessions expire. Blocking calls that wait while nothing runs it fail with
+/// Error::executor_not_running.
 ///
 /// Handlers are posted to their executors, so that a slow handler cannot hold up the I/O and lose the locks. A handler
 /// whose executor is the system_executor (that of use_future), or an executor that runs functions where it is called,

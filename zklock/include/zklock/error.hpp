@@ -55,11 +55,13 @@ enum class Error : int {
   timed_out = 1,       ///< the caller's deadline passed
   would_deadlock = 4,  ///< the call would wait for itself
   closed = 7,  ///< never sent: the Client is closed. Requests already at the server when it closed fail with `closing`
-  used_after_fork = 8,       ///< refused: the Client belongs to the parent process
-  too_many_watches = 9,      ///< refused: the session has too many watches to set again after a lost link
-  rolled_back = 10,          ///< for a part of a transaction: another part failed, so nothing was done
-  not_connected = 11,        ///< there was no connection to send the request on
-  too_many_operations = 12,  ///< refused: ClientConfig::max_outstanding operations are under way
+  used_after_fork = 8,        ///< refused: the Client belongs to the parent process
+  too_many_watches = 9,       ///< refused: the session has too many watches to set again after a lost link
+  rolled_back = 10,           ///< for a part of a transaction: another part failed, so nothing was done
+  not_connected = 11,         ///< there was no connection to send the request on
+  too_many_operations = 12,   ///< refused: ClientConfig::max_outstanding operations are under way
+  executor_not_running = 13,  ///< a blocking call waited for the executor of the Client, where nothing ran
+  blocking_in_handler = 14,   ///< refused: a blocking call on a thread that the Client's own work needs
   // zklock: arguments, refused before anything is sent
   invalid_path = 20,
   invalid_name = 22,

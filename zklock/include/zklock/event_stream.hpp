@@ -4,6 +4,7 @@
 #include <zklock/client.hpp>
 #include <zklock/clock.hpp>
 #include <zklock/detail/initiate.hpp>
+#include <zklock/recipe_kit/blocking.hpp>
 
 #include <boost/system/system_error.hpp>
 
@@ -84,8 +85,8 @@ class EventStream {
     return detail::initiate<void(error_code, Event), detail::StartNextEvent{}>(std::forward<Token>(token), source_);
   }
 
-  /// The same, blocking. Throws boost::system::system_error with the errors above, and Error::would_deadlock on a thread
-  /// that the client's work needs.
+  /// The same, blocking. Throws boost::system::system_error with the errors above; Error::blocking_in_handler on a
+  /// thread that the client's work needs; Error::executor_not_running.
   Event next() { return *take(std::nullopt); }
   /// Empty: no event came in that time.
   template <class Rep, class Period>
@@ -97,7 +98,7 @@ class EventStream {
   std::optional<Event> take(Deadline deadline) {
     detail::refuse_after_fork(detail::existing(source_));
     const auto fail = [](error_code error) { throw boost::system::system_error{error, "the next event"}; };
-    if (source_->client().blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock));
+    if (const error_code error = detail::why_not_block(source_->client())) fail(error);
     auto [error, event] = source_->take(deadline);
     if (error && error != Error::timed_out) fail(error);
     return std::move(event);

@@ -164,19 +164,30 @@ StateSubscription ClientHandle::subscribe(std::function<void(ConnectionState)> c
 
 bool ClientHandle::wait_connected(std::chrono::milliseconds wait) const {
   existing(ref_).runtime()->refuse_after_fork();
-  if (blocking_would_deadlock()) refuse(Error::would_deadlock, "wait_connected on the client's own thread");
   const Deadline deadline = after(wait);
   for (const auto& keeper : ref_->keepers()) {
-    const auto outcome = detail::block_until<Session>(deadline, Error::timed_out, get_executor(), [&](auto token) {
+    const auto outcome = detail::block_until<Session>(deadline, Error::timed_out, *this, [&](auto token) {
       keeper->await_session(deadline, {}, detail::Handler<Session>{std::move(token)});
     });
-    if (outcome.error == Error::not_connected || outcome.error == Error::timed_out) return false;
+    if (outcome.error == Error::not_connected || outcome.error == Error::timed_out ||
+        outcome.error == Error::executor_not_running)
+      return false;
     if (outcome.error) throw boost::system::system_error{outcome.error, "wait_connected"};
   }
   return true;
 }
 
 namespace detail {
+
+Awaited awaited_of(const ClientHandle& client) {
+  const bool always_runs = existing(client.ref()).runtime()->has_own_thread();
+  return {client.get_executor(),
+          always_runs ? std::nullopt : std::optional<Clock::duration>{client.config().connection_timeout}};
+}
+
+error_code why_not_block(const ClientHandle& client) noexcept {
+  return client.blocking_would_deadlock() ? make_error_code(Error::blocking_in_handler) : error_code{};
+}
 
 Runtime& home_of(const ClientCore& client) { return *client.runtime(); }
 

@@ -74,11 +74,13 @@ void ClientCore::start() {
 
 void ClientCore::set_servers(std::vector<HostPort> servers) {
   asio::dispatch(runtime_->serial(), [self = shared_from_this(), servers = std::move(servers)]() mutable {
+    self->has_begun_ = true;
     self->servers_->set(std::move(servers));
   });
 }
 
 std::string ClientCore::trouble() const {
+  if (!has_begun_) return "nothing has run the client's executor yet";
   for (const auto& keeper : keepers_)
     if (std::string text = keeper->trouble(); !text.empty()) return text;
   return {};

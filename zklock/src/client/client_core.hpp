@@ -104,6 +104,7 @@ class ClientCore final : public std::enable_shared_from_this<ClientCore> {
   std::shared_ptr<Lane> lane_;
   std::shared_ptr<RetryTurns> retry_turns_;
   std::atomic<std::size_t> outstanding_{0};
+  std::atomic<bool> has_begun_{false};  // the executor has run something
   SharedState shared_state_;
   std::shared_ptr<ServerList> servers_;
   std::vector<std::shared_ptr<SessionKeeper>> keepers_;

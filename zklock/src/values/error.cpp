@@ -65,6 +65,10 @@ constexpr Row table[] = {
     {too_many_watches, definite, none, "the session has too many watches; use several sessions, or shorter paths"},
     {not_connected, definite, retry, "there was no connection to ZooKeeper, so nothing was sent; try again"},
     {too_many_operations, definite, retry, "too many operations are under way, so it was not begun; try again later"},
+    {executor_not_running, ambiguous, none,
+     "nothing runs the client's executor; run its io_context, or construct the Client without one"},
+    {blocking_in_handler, definite, none,
+     "a blocking call would hold up the client here; await its async_ form (async_acquire for lock)"},
     {rolled_back, definite, none, "another part of the transaction failed, so nothing was done"},
     {invalid_path, definite, none, "invalid path"},
     {invalid_name, definite, none, "invalid node name"},
@@ -110,7 +114,8 @@ class Category final : public ErrorCategory {
     namespace errc = boost::system::errc;
     switch (static_cast<Error>(number)) {
       case timed_out: return errc::make_error_condition(errc::timed_out);
-      case would_deadlock: return errc::make_error_condition(errc::resource_deadlock_would_occur);
+      case would_deadlock:
+      case blocking_in_handler: return errc::make_error_condition(errc::resource_deadlock_would_occur);
       default: return {number, *this};
     }
   }

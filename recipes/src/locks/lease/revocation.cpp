@@ -26,10 +26,8 @@ void start_attempt_revoke(std::shared_ptr<RevocationTarget> target, std::string 
 }  // namespace detail
 
 void attempt_revoke(const ClientHandle& client, const std::string& node_path) {
-  if (client.blocking_would_deadlock())
-    throw boost::system::system_error{make_error_code(Error::would_deadlock), "revoke " + node_path};
-  const auto outcome = detail::block_on(client.get_executor(),
-                                        [&](auto token) { async_attempt_revoke(client, node_path, std::move(token)); });
+  const auto outcome = detail::block_until<>(
+      {}, Error::timed_out, client, [&](auto token) { async_attempt_revoke(client, node_path, std::move(token)); });
   if (outcome.error) throw boost::system::system_error{outcome.error, "revoke " + node_path};
 }
 

@@ -102,9 +102,9 @@ bool InterProcessMultiLock::acquire_within(WaitPolicy wait) {
   LockSet& locks = existing(locks_);
   locks.refuse_to_block();
   const Limits limits = limits_of(wait, locks.client());
-  auto outcome = detail::block_until<MultiLease>(
-      limits.deadline, limits.at_deadline, locks.client().get_executor(),
-      [&](auto token) { initiate_acquire(Owner::this_thread(), wait, std::move(token)); });
+  auto outcome = detail::block_until<MultiLease>(limits.deadline, limits.at_deadline, locks.client(), [&](auto token) {
+    initiate_acquire(Owner::this_thread(), wait, std::move(token));
+  });
   if (outcome.error == Error::timed_out) return false;
   if (outcome.error)
     throw boost::system::system_error{outcome.error, explain(locks.describe(), outcome.error, locks.client())};

@@ -5,6 +5,7 @@
 
 #include <zklock/connect_string.hpp>
 #include <zklock/detail/existing.hpp>
+#include <zklock/recipe_kit/blocking.hpp>
 
 #include <boost/system/system_error.hpp>
 
@@ -94,7 +95,7 @@ std::string LockSet::describe() const {
 void LockSet::refuse_to_block() const {
   for (const InterProcessMutex& lock : locks_) {
     refuse_after_fork(*lock.lock_);
-    if (lock.lock_->core()->client().blocking_would_deadlock()) refuse(Error::would_deadlock, describe());
+    if (const error_code error = why_not_block(lock.lock_->core()->client())) refuse(error, describe());
   }
 }
 

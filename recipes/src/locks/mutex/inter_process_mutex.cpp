@@ -52,16 +52,16 @@ bool InterProcessMutex::acquire_within(detail::WaitPolicy wait) {
     return true;
   }
   const auto& client = lock_->core()->client();
-  if (client.blocking_would_deadlock()) fail_lock(make_error_code(Error::would_deadlock), path());
+  if (const error_code error = detail::why_not_block(client)) fail_lock(error, path());
   if (settings_.keep.count() > 0)
     if (auto share = acquire_at_once(lock_->core(), Owner::this_thread(), kind_, detail::KeepSettings{settings_})) {
       lock_->add(kind_, std::move(share));
       return true;
     }
   const Limits limits = limits_of(wait, client);
-  auto outcome =
-      detail::block_until<Lease>(limits.deadline, limits.at_deadline, client.get_executor(),
-                                 [&](auto token) { initiate_acquire(Owner::this_thread(), wait, std::move(token)); });
+  auto outcome = detail::block_until<Lease>(limits.deadline, limits.at_deadline, client, [&](auto token) {
+    initiate_acquire(Owner::this_thread(), wait, std::move(token));
+  });
   if (outcome.error == Error::timed_out) return false;
   if (outcome.error) fail_lock(outcome.error, explain(path(), outcome.error, client));
   lock_->add(kind_, std::move(*outcome.value).into_share());
@@ -73,10 +73,11 @@ bool InterProcessMutex::release_within(Deadline deadline) {
   const auto& client = lock_->core()->client();
   const std::uint32_t times = lock_->times(kind_);
   if (times == 0) fail_lock(make_error_code(LockError::not_owner), path());
-  if (times == 1 && client.blocking_would_deadlock()) fail_lock(make_error_code(Error::would_deadlock), path());
+  if (times == 1)
+    if (const error_code error = detail::why_not_block(client)) fail_lock(error, path());
   const auto last = lock_->remove(kind_);
   if (!last) return true;
-  const auto outcome = detail::block_until<>(deadline, Error::timed_out, client.get_executor(), [&](auto token) {
+  const auto outcome = detail::block_until<>(deadline, Error::timed_out, client, [&](auto token) {
     detail::start_release(last, deadline, detail::Handler<>{std::move(token)});
   });
   if (outcome.error == Error::timed_out) return false;

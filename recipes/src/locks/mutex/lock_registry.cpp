@@ -70,11 +70,9 @@ std::optional<Lease> blocking_lock(const Registry& registry, Owner owner, std::s
                                    LockOptions options) {
   refuse_after_fork(*registry);
   const std::string path = registry->path_of(name);
-  const auto fail = [&](error_code error) { detail::fail_lock(error, path); };
-  if (registry->client().blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock));
   const Limits of_a_try = limits_of(wait_policy_of(options), registry->client());
   auto outcome = detail::block_until<Lease>(
-      until_the_last(options, of_a_try), of_a_try.at_deadline, registry->client().get_executor(), [&](auto token) {
+      until_the_last(options, of_a_try), of_a_try.at_deadline, registry->client(), [&](auto token) {
         detail::start_registry_lock(registry, owner, std::string{name}, isolation, options,
                                     detail::Handler<Lease>{std::move(token)});
       });

@@ -81,9 +81,9 @@ bool InterProcessSemaphoreMutex::acquire_within(detail::WaitPolicy wait) {
 bool InterProcessSemaphoreMutex::release_within(Deadline deadline) {
   detail::refuse_after_fork(existing(semaphore_.core_));
   const auto& client = semaphore_.core_->client();
-  if (client.blocking_would_deadlock()) fail_lock(Error::would_deadlock, path());
+  if (const error_code error = detail::why_not_block(client)) fail_lock(error, path());
   const auto share = held_->take(path()).into_share();
-  const auto outcome = detail::block_until<>(deadline, Error::timed_out, client.get_executor(), [&](auto token) {
+  const auto outcome = detail::block_until<>(deadline, Error::timed_out, client, [&](auto token) {
     detail::start_release(share, deadline, detail::Handler<>{std::move(token)});
   });
   if (outcome.error == Error::timed_out) return false;

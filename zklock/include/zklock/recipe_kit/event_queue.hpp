@@ -3,6 +3,7 @@
 
 #include <zklock/detail/weak_list.hpp>
 #include <zklock/event_stream.hpp>
+#include <zklock/recipe_kit/blocking.hpp>
 #include <zklock/recipe_kit/complete_later.hpp>
 #include <zklock/recipe_kit/merging_list.hpp>
 
@@ -71,11 +72,15 @@ class EventQueue final : public detail::EventSource<Event>,
     constexpr Clock::duration slice = std::chrono::seconds{1};
     std::unique_lock lock{mutex_};
     if (waiter_) return {make_error_code(Error::invalid_state), std::nullopt};
-    for (;;) {
+    for (detail::ExecutorProbe probe{detail::awaited_of(this->client())};;) {
       if (!unread_.empty()) return {error_code{}, unread_.pop()};
       if (end_) return {*end_, std::nullopt};
-      const Clock::duration left = deadline ? *deadline - Clock::now() : slice;
-      if (left <= Clock::duration::zero()) return {make_error_code(Error::timed_out), std::nullopt};
+      const auto now = Clock::now();
+      const Clock::duration left = deadline ? *deadline - now : slice;
+      const bool is_over = left <= Clock::duration::zero();
+      if (is_over ? probe.is_silent(now) : probe.is_overdue(now))
+        return {make_error_code(Error::executor_not_running), std::nullopt};
+      if (is_over) return {make_error_code(Error::timed_out), std::nullopt};
       changed_.wait_for(lock, std::min(left, slice));
     }
   }

@@ -77,8 +77,8 @@ class DistributedBarrier {
     return initiate_wait(detail::WaitPolicy{}, std::forward<Token>(token));
   }
 
-  // The same, blocking: they throw boost::system::system_error with the errors above, and Error::would_deadlock on a
-  // thread that the client's work needs.
+  // The same, blocking: they throw boost::system::system_error with the errors above, and Error::blocking_in_handler on
+  // a thread that the client's work needs.
 
   void set(CreateMode mode = CreateMode::persistent) const;
   void remove() const;

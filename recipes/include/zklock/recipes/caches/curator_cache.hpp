@@ -162,8 +162,8 @@ class CuratorCache {
     return initiate_wait_seen(std::move(path), mzxid, detail::WaitPolicy{}, std::forward<Token>(token));
   }
 
-  // The same, blocking: they throw boost::system::system_error with the errors above, and Error::would_deadlock on a
-  // thread that the client's work needs. False: the time is up.
+  // The same, blocking: they throw boost::system::system_error with the errors above, and Error::blocking_in_handler on
+  // a thread that the client's work needs. False: the time is up.
 
   void wait_initialized() const { static_cast<void>(wait_initialized(detail::WaitPolicy{})); }
   template <class Rep, class Period>

@@ -163,8 +163,8 @@ template <class Body>
 ///   lead_while(latch, [&](Leadership&, std::stop_token stop) { while (!stop.stop_requested()) serve_one(); });
 ///
 /// Throws boost::system::system_error: the errors of async_lead; LockError::lock_lost when the body has returned and
-/// the leadership was lost; Error::would_deadlock where the client's own work would have to wait for this call. What
-/// the body throws comes out.
+/// the leadership was lost; Error::blocking_in_handler where the client's own work would have to wait for this call.
+/// What the body throws comes out.
 template <class Body>
 requires std::invocable<Body&, Leadership&, std::stop_token>
 auto lead_while(const LeaderElection& election, Body&& body) {

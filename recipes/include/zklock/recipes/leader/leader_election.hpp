@@ -59,7 +59,7 @@ class LeaderElection {
   auto async_lead(std::chrono::duration<Rep, Period> wait, Token&& token = {}) const {
     return initiate_lead(detail::WaitPolicy::of(wait), std::forward<Token>(token));
   }
-  /// As async_lead, but blocks. Throws boost::system::system_error: its errors; Error::would_deadlock where the
+  /// As async_lead, but blocks. Throws boost::system::system_error: its errors; Error::blocking_in_handler where the
   /// client's own work would have to wait for this call.
   [[nodiscard]] Leadership lead() const { return std::move(*lead_within({})); }
   /// As above, for at most `wait`: std::nullopt when others lead for that long. Zero or less: one try.
@@ -89,8 +89,8 @@ class LeaderElection {
     return detail::initiate<void(error_code, std::vector<Leader>), &detail::start_list_candidates>(
         std::forward<Token>(token), candidate_);
   }
-  /// As above, but blocks. Throws boost::system::system_error: the errors of async_participants; Error::would_deadlock
-  /// where the client's own work would have to wait for this call.
+  /// As above, but blocks. Throws boost::system::system_error: the errors of async_participants;
+  /// Error::blocking_in_handler where the client's own work would have to wait for this call.
   [[nodiscard]] std::vector<Leader> participants() const;
 
  protected:

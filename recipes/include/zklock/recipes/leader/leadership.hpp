@@ -78,7 +78,7 @@ class [[nodiscard]] Leadership {
   auto async_resign(std::chrono::duration<Rep, Period> wait, Token&& token = {}) {
     return lease_.async_release(wait, std::forward<Token>(token));
   }
-  /// As async_resign, but blocks. Throws boost::system::system_error: its errors; Error::would_deadlock where the
+  /// As async_resign, but blocks. Throws boost::system::system_error: its errors; Error::blocking_in_handler where the
   /// client's own work would have to wait for this call.
   void resign() { static_cast<void>(resign_within({})); }
   /// As above, waiting for at most `wait`: false when the time is up. The delete goes on in the background then.
@@ -113,8 +113,8 @@ class [[nodiscard]] Leadership {
                                                                                     candidate_, lease_.share());
   }
 
-  /// As async_step_back, but blocks. Throws boost::system::system_error: its errors; Error::would_deadlock where the
-  /// client's own work would have to wait for this call.
+  /// As async_step_back, but blocks. Throws boost::system::system_error: its errors; Error::blocking_in_handler where
+  /// the client's own work would have to wait for this call.
   [[nodiscard]] Leadership step_back();
 
   /// The lease by which it leads; it leads nothing afterwards. For code that treats leaderships and locks alike.

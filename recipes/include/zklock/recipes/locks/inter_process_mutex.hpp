@@ -127,15 +127,17 @@ class InterProcessMutex : public BlockingLock<InterProcessMutex> {
     return detail::initiate<void(error_code, std::vector<LockParticipant>), &detail::start_participants>(
         std::forward<Token>(token), lock_, kind_, std::optional{kind_});
   }
-  /// As above, but blocks. Throws boost::system::system_error: the errors of async_participants; Error::would_deadlock
-  /// where the client's own work would have to wait for this call. The client's executor must be running.
+  /// As above, but blocks. Throws boost::system::system_error: the errors of async_participants;
+  /// Error::blocking_in_handler where the client's own work would have to wait for this call;
+  /// Error::executor_not_running.
   [[nodiscard]] std::vector<LockParticipant> participants() const;
 
   // The blocking calls of BlockingLock are those of the calling thread, which acquires several times over and releases
   // as often. They throw boost::system::system_error: the errors of async_acquire; LockError::lock_lost if this thread
   // held the lock and has not released it since it was lost, and from release() if it was lost meanwhile;
-  // LockError::not_owner from release() if this thread holds nothing; Error::would_deadlock where the client's own work
-  // would have to wait for the call.
+  // LockError::not_owner from release() if this thread holds nothing; Error::blocking_in_handler where the client's own
+  // work would have to wait for the call; Error::executor_not_running if nothing runs the executor that the client was
+  // given: for the client's connection_timeout, or for a second when the time is up.
 
   /// As release, but does not wait: the last one sends the delete. Throws LockError::not_owner only.
   void unlock();

@@ -137,8 +137,9 @@ class InterProcessSemaphore {
     return detail::initiate<void(error_code, std::vector<LockParticipant>), &detail::start_permit_holders>(
         std::forward<Token>(token), core_);
   }
-  /// As above, but blocks. Throws boost::system::system_error: the errors of async_participants; Error::would_deadlock
-  /// where the client's own work would have to wait for this call. The client's executor must be running.
+  /// As above, but blocks. Throws boost::system::system_error: the errors of async_participants;
+  /// Error::blocking_in_handler where the client's own work would have to wait for this call;
+  /// Error::executor_not_running.
   [[nodiscard]] std::vector<LockParticipant> participants() const;
 
   /// Reads the number of permits. The node of SharedPermits is created with the seed where it is missing.
@@ -179,11 +180,11 @@ class InterProcessSemaphore {
   }
   /// As async_permits, but blocks, as participants() does; throws as acquire.
   [[nodiscard]] PermitNumber permits() const;
-  /// As async_set_permits, but blocks, as participants() does; throws its errors and Error::would_deadlock.
+  /// As async_set_permits, but blocks, as participants() does; throws its errors and Error::blocking_in_handler.
   PermitNumber set_permits(std::int32_t number, std::int32_t version = any_version) const;
 
   /// Blocks until a permit is acquired. Throws boost::system::system_error: the errors of async_acquire;
-  /// Error::would_deadlock where the client's own work would have to wait for this call.
+  /// Error::blocking_in_handler where the client's own work would have to wait for this call.
   Lease acquire();
   /// As acquire, for at most `wait`: std::nullopt when the time is up. Zero or less: one try.
   template <class Rep, class Period>

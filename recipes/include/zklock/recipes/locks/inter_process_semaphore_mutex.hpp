@@ -75,8 +75,8 @@ class InterProcessSemaphoreMutex : public BlockingLock<InterProcessSemaphoreMute
   // They throw boost::system::system_error: the errors of async_acquire; LockError::lock_lost if this thread acquired
   // the lock by this object and has not released it since it was lost, and from release() if it was lost meanwhile;
   // LockError::not_owner from release() if nothing is acquired by this object; Error::would_deadlock if this thread
-  // waits without a limit for what it holds by this object, and where the client's own work would have to wait for the
-  // call.
+  // waits without a limit for what it holds by this object; Error::blocking_in_handler where the client's own work
+  // would have to wait for the call; Error::executor_not_running.
 
   /// As release, but does not wait: it sends the delete. Throws LockError::not_owner only.
   void unlock();

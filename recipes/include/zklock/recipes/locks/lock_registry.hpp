@@ -154,13 +154,14 @@ class LockRegistry {
     return detail::initiate<void(error_code, std::vector<LockParticipant>), &detail::start_registry_participants>(
         std::forward<Token>(token), core_of(name), std::move(name));
   }
-  /// As above, but blocks. Throws boost::system::system_error: the errors of async_participants; Error::would_deadlock
-  /// where the client's own work would have to wait for this call. The client's executor must be running.
+  /// As above, but blocks. Throws boost::system::system_error: the errors of async_participants;
+  /// Error::blocking_in_handler where the client's own work would have to wait for this call;
+  /// Error::executor_not_running.
   [[nodiscard]] std::vector<LockParticipant> participants(std::string_view name) const;
 
   /// Blocks until the lock is acquired. The lock belongs to the Lease, which may go to another thread, and not to this
   /// thread: a thread that has the lock and asks for it again waits as others do. Throws boost::system::system_error:
-  /// the errors of async_lock; Error::would_deadlock where the client's own work would have to wait for this call.
+  /// the errors of async_lock; Error::blocking_in_handler where the client's own work would have to wait for this call.
   [[nodiscard]] Lease lock(std::string_view name, Isolation isolation, LockOptions options = {}) const {
     return lock(Owner::make(), name, isolation, options);
   }

@@ -41,9 +41,9 @@ auto async_attempt_revoke(const ClientHandle& client, std::string node_path, Tok
       std::forward<Token>(token), std::make_shared<detail::RevocationTarget>(client), std::move(node_path));
 }
 
-/// As above, but blocks. Throws boost::system::system_error: the errors of async_attempt_revoke; Error::would_deadlock
-/// where the client's own work would have to wait for this call. It has no deadline: the client's executor must be
-/// running.
+/// As above, but blocks. Throws boost::system::system_error: the errors of async_attempt_revoke;
+/// Error::blocking_in_handler where the client's own work would have to wait for this call. It has no deadline: the
+/// client's executor must be running.
 void attempt_revoke(const ClientHandle& client, const std::string& node_path);
 
 }  // namespace zklock

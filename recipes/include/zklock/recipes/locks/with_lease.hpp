@@ -23,15 +23,16 @@ namespace zklock {
 namespace detail {
 
 template <class T>
-struct Awaited;
+struct ResultOfAwaiting;
 template <class T>
-struct Awaited<asio::awaitable<T>> {
+struct ResultOfAwaiting<asio::awaitable<T>> {
   using type = T;
 };
 
 /// The result of a lock's async_acquire: a Lease, or a similar type.
 template <class Lock>
-using LeaseOf = typename Awaited<decltype(std::declval<const Lock&>().async_acquire(asio::use_awaitable))>::type;
+using LeaseOf =
+    typename ResultOfAwaiting<decltype(std::declval<const Lock&>().async_acquire(asio::use_awaitable))>::type;
 
 template <class Body, class Held>
 auto run_body(Body& body, Held& lease) {
@@ -43,7 +44,7 @@ auto run_body(Body& body, Held& lease) {
 }
 
 template <class Body, class Held>
-using BodyResult = typename Awaited<decltype(run_body(std::declval<Body&>(), std::declval<Held&>()))>::type;
+using BodyResult = typename ResultOfAwaiting<decltype(run_body(std::declval<Body&>(), std::declval<Held&>()))>::type;
 
 struct Nothing {};
 

@@ -105,8 +105,8 @@ class Group {
     return initiate_wait(number, detail::WaitPolicy{}, std::forward<Token>(token));
   }
 
-  // The same, blocking: they throw boost::system::system_error with the errors above, and Error::would_deadlock on a
-  // thread that the client's work needs. False: the time is up.
+  // The same, blocking: they throw boost::system::system_error with the errors above, and Error::blocking_in_handler on
+  // a thread that the client's work needs. False: the time is up.
 
   void wait_for(std::size_t number) const { static_cast<void>(wait_for(number, detail::WaitPolicy{})); }
   template <class Rep, class Period>

@@ -88,8 +88,8 @@ class KeptNode {
     return initiate<void(error_code), &start_close_keeper>(std::forward<Token>(token), keeper_);
   }
 
-  // The same, blocking: they throw boost::system::system_error with the errors above, and Error::would_deadlock on a
-  // thread that the client's work needs. False: the time is up.
+  // The same, blocking: they throw boost::system::system_error with the errors above, and Error::blocking_in_handler on
+  // a thread that the client's work needs. False: the time is up.
 
   void wait_present() const { static_cast<void>(wait_present(WaitPolicy{})); }
   template <class Rep, class Period>

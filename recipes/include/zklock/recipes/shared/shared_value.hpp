@@ -92,8 +92,8 @@ class BasicSharedValue {
     return {std::move(source), std::move(followed.followed)};
   }
 
-  // The same, blocking: they throw boost::system::system_error with the errors above, and Error::would_deadlock on a
-  // thread that the client's work needs.
+  // The same, blocking: they throw boost::system::system_error with the errors above, and Error::blocking_in_handler on
+  // a thread that the client's work needs.
 
   [[nodiscard]] Versioned get() const { return existing_value(detail::get_shared_value(core_)); }
   Versioned set(const Value& value) const {
