@@ -71,6 +71,7 @@ constexpr Row rows[] = {
     {"not_connected", Error::not_connected, 11, definite, "retry"},
     {"executor_not_running", Error::executor_not_running, 13, ambiguous},
     {"blocking_in_handler", Error::blocking_in_handler, 14, definite},
+    {"empty_object", Error::empty_object, 15, definite},
     {"too_many_operations", Error::too_many_operations, 12, definite, "retry"},
     {"invalid_path", Error::invalid_path, 20, definite},
     {"invalid_name", Error::invalid_name, 22, definite},

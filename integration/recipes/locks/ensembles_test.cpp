@@ -111,7 +111,7 @@ TEST_CASE_METHOD(Fixture, "a registry refuses ensembles without a name, of one n
   CHECK(LockRegistry{Ensembles{{.name = "a", .client = north, .weight = 1'000}}, base}.ensemble_of("x") == "a");
   const LockRegistry moved{std::move(registry)};
   CHECK(thrown_by([&] { static_cast<void>(registry.ensemble_of("x")); }) ==  // NOLINT(bugprone-use-after-move)
-        Error::invalid_state);
+        Error::empty_object);
 }
 
 TEST_CASE_METHOD(Fixture, "while one ensemble is away only its locks fail, and they work again when it is back",

@@ -51,6 +51,7 @@ std::string_view name_of(Error error) noexcept {
     case too_many_operations: return "too_many_operations";
     case executor_not_running: return "executor_not_running";
     case blocking_in_handler: return "blocking_in_handler";
+    case empty_object: return "empty_object";
     case invalid_path: return "invalid_path";
     case invalid_name: return "invalid_name";
     case invalid_client_id: return "invalid_client_id";

@@ -11,7 +11,10 @@
 #include <zklock/session.hpp>
 #include <zklock/state_stream.hpp>
 
+#include <boost/asio/execution_context.hpp>
+
 #include <chrono>
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <string>
@@ -220,6 +223,15 @@ class Client : public ClientHandle {
   /// max_buffer, busy_poll, reconnect_jitter).
   explicit Client(ClientConfig config);
   Client(asio::any_io_executor executor, ClientConfig config);
+  /// On the executor of an io_context, or of another context.
+  template <std::derived_from<asio::execution_context> Context>
+  Client(Context& context, ClientConfig config) : Client{context.get_executor(), std::move(config)} {}
+  /// With the defaults: Client{"zk1:2181,zk2:2181"}, Client{context, "zk1:2181,zk2:2181"}.
+  template <std::convertible_to<std::string> Text>
+  explicit Client(const Text& connect_string) : Client{ClientConfig{.connect_string = connect_string}} {}
+  template <class Where, std::convertible_to<std::string> Text>
+  Client(Where&& where, const Text& connect_string)
+      : Client{std::forward<Where>(where), ClientConfig{.connect_string = connect_string}} {}
   ~Client();
   Client(Client&&) noexcept = default;
   Client& operator=(Client&&) = delete;

@@ -84,6 +84,16 @@ class ClientOperations {
     return detail::initiate<void(error_code, CreateResult), &detail::start_client_create>(
         std::forward<Token>(token), ref_, std::move(path), std::move(data), std::move(options));
   }
+  /// As above, with the defaults: a persistent node.
+  ///
+  /// Signature     void(error_code, CreateResult)
+  template <asio::completion_token_for<void(error_code, CreateResult)> Token>
+  auto async_create(std::string path, std::string data, Token&& token) const {
+    return async_create(std::move(path), std::move(data), CreateOptions{}, std::forward<Token>(token));
+  }
+  auto async_create(std::string path, std::string data) const {
+    return async_create(std::move(path), std::move(data), CreateOptions{});
+  }
 
   /// Deletes a node.
   ///

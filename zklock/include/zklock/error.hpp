@@ -62,6 +62,7 @@ enum class Error : int {
   too_many_operations = 12,   ///< refused: ClientConfig::max_outstanding operations are under way
   executor_not_running = 13,  ///< a blocking call waited for the executor of the Client, where nothing ran
   blocking_in_handler = 14,   ///< refused: a blocking call on a thread that the Client's own work needs
+  empty_object = 15,          ///< refused: the object never got anything, or it was moved from
   // zklock: arguments, refused before anything is sent
   invalid_path = 20,
   invalid_name = 22,

@@ -132,6 +132,16 @@ class Session {
     return detail::initiate<void(error_code, CreateResult), &detail::start_create>(
         std::forward<Token>(token), core_, std::move(path), std::move(data), std::move(options));
   }
+  /// As above, with the defaults: a persistent node.
+  ///
+  /// Signature     void(error_code, CreateResult)
+  template <asio::completion_token_for<void(error_code, CreateResult)> Token>
+  auto async_create(std::string path, std::string data, Token&& token) const {
+    return async_create(std::move(path), std::move(data), NodeOptions{}, std::forward<Token>(token));
+  }
+  auto async_create(std::string path, std::string data) const {
+    return async_create(std::move(path), std::move(data), NodeOptions{});
+  }
 
   /// Deletes a node that has no children, whatever its version.
   ///

@@ -69,6 +69,7 @@ constexpr Row table[] = {
      "nothing runs the client's executor; run its io_context, or construct the Client without one"},
     {blocking_in_handler, definite, none,
      "a blocking call would hold up the client here; await its async_ form (async_acquire for lock)"},
+    {empty_object, definite, none, "this object is empty: it never got anything, or it was moved from"},
     {rolled_back, definite, none, "another part of the transaction failed, so nothing was done"},
     {invalid_path, definite, none, "invalid path"},
     {invalid_name, definite, none, "invalid node name"},

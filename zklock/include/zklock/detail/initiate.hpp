@@ -168,7 +168,7 @@ class Initiation<void(error_code, Results...), start, Handle> {
   Handle target_;
 };
 
-/// Starts an operation. Throws Error::used_after_fork in a child process, and Error::invalid_state if there is no target
+/// Starts an operation. Throws Error::used_after_fork in a child process, and Error::empty_object if there is no target
 /// (the object is empty or was moved from).
 template <class Signature, auto start, class Token, class Handle, class... Args>
 auto initiate(Token&& token, Handle target, Args&&... args) {

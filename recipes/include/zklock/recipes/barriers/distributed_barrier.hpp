@@ -25,6 +25,9 @@ class DistributedBarrier {
  public:
   /// Throws boost::system::system_error: Error::invalid_path.
   DistributedBarrier(const ClientHandle& client, std::string path);
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  DistributedBarrier(Client&&, Rest&&...) = delete;
 
   [[nodiscard]] const std::string& path() const { return detail::existing(core_).path(); }
 

@@ -14,6 +14,9 @@ class NodeCache : public CuratorCache {
   NodeCache(const ClientHandle& client, std::string path, CacheOptions options)
       : CuratorCache{client, std::move(path), options.depth(0)} {}
   NodeCache(const ClientHandle& client, std::string path) : NodeCache{client, std::move(path), CacheOptions{}} {}
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  NodeCache(Client&&, Rest&&...) = delete;
 
   /// The node; null if there is none.
   [[nodiscard]] ChildDataPtr current() const { return get(path()); }
@@ -26,6 +29,9 @@ class PathChildrenCache : public CuratorCache {
       : CuratorCache{client, std::move(path), options.depth(1).without_root()} {}
   PathChildrenCache(const ClientHandle& client, std::string path)
       : PathChildrenCache{client, std::move(path), CacheOptions{}} {}
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  PathChildrenCache(Client&&, Rest&&...) = delete;
 
   /// The children, by name.
   [[nodiscard]] std::map<std::string, ChildDataPtr> current() const { return children(path()); }

@@ -88,6 +88,9 @@ class CuratorCache {
   /// Throws boost::system::system_error: Error::invalid_path.
   CuratorCache(const ClientHandle& client, std::string path, CacheOptions options);
   CuratorCache(const ClientHandle& client, std::string path);
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  CuratorCache(Client&&, Rest&&...) = delete;
   ~CuratorCache();
   CuratorCache(CuratorCache&&) noexcept = default;
   CuratorCache& operator=(CuratorCache&&) = delete;

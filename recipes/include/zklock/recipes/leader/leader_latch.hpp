@@ -29,6 +29,9 @@ class LeaderLatch : public LeaderElection {
   LeaderLatch(const ClientHandle& client, const std::string& path, LatchOptions options = {});
   /// The same with an id, which other programs see; it may be empty.
   LeaderLatch(const ClientHandle& client, const std::string& path, std::string id, LatchOptions options = {});
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  LeaderLatch(Client&&, Rest&&...) = delete;
 };
 
 }  // namespace zklock

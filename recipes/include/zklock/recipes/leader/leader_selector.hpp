@@ -19,6 +19,9 @@ class LeaderSelector : public LeaderElection {
   /// The same with an id, which other programs see; it may be empty.
   LeaderSelector(const ClientHandle& client, const std::string& path, std::string id,
                  LockNaming naming = LockNaming::curator);
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  LeaderSelector(Client&&, Rest&&...) = delete;
 };
 
 }  // namespace zklock

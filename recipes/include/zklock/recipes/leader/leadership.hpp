@@ -55,7 +55,7 @@ class [[nodiscard]] Leadership {
   [[nodiscard]] std::string node_path() const { return lease_.node_path(); }
 
   /// A transaction that so far only checks the leadership; what is added to it is done while it leads, or not at all,
-  /// as Lease::guard. Throws Error::invalid_state if it never led.
+  /// as Lease::guard. Throws Error::empty_object if it never led.
   [[nodiscard]] Transaction guard() const { return lease_.guard(); }
 
   /// Gives the leadership up, and waits for the server's reply.

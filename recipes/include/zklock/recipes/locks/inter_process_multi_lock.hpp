@@ -40,6 +40,9 @@ class InterProcessMultiLock : public BlockingLock<InterProcessMultiLock> {
   /// Makes an InterProcessMutex for each path. Throws boost::system::system_error: LockError::invalid_lock_path,
   /// Error::bad_arguments without any path.
   InterProcessMultiLock(const ClientHandle& client, const std::vector<std::string>& paths);
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  InterProcessMultiLock(Client&&, Rest&&...) = delete;
   /// Takes existing locks: mutexes, and the halves of read/write locks. They may belong to several Clients. Throws
   /// boost::system::system_error: Error::bad_arguments without any lock, Error::would_deadlock if two of them would
   /// wait for each other: the same lock by two Clients whose connect strings have a server in common, or by two

@@ -56,6 +56,9 @@ class InterProcessMutex : public BlockingLock<InterProcessMutex> {
   ///
   ///   InterProcessMutex mutex{client, "/locks/orders", {.keep = 2s}};
   InterProcessMutex(const ClientHandle& client, std::string path, LockSettings settings);
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  InterProcessMutex(Client&&, Rest&&...) = delete;
   InterProcessMutex(const InterProcessMutex&) = delete;
   InterProcessMutex& operator=(const InterProcessMutex&) = delete;
   InterProcessMutex(InterProcessMutex&&) noexcept = default;

@@ -36,6 +36,9 @@ class InterProcessReadWriteLock {
   /// readers that other clients let in meanwhile: do not compare tokens among readers. With Keeping::confirmed the read
   /// lock is not kept, and neither is that of an owner that has, or had, the write lock (a downgrade).
   InterProcessReadWriteLock(const ClientHandle& client, const std::string& path, LockSettings settings);
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  InterProcessReadWriteLock(Client&&, Rest&&...) = delete;
 
   [[nodiscard]] const std::string& path() const noexcept { return write_.path(); }
   [[nodiscard]] InterProcessMutex& read_lock() noexcept { return read_; }

@@ -61,6 +61,9 @@ class InterProcessSemaphore {
   /// The same, with a number of permits that a node stores. The node is created, and its parents as container nodes,
   /// when it is first needed. Also throws Error::invalid_path; a seed may be zero.
   InterProcessSemaphore(const ClientHandle& client, std::string path, SharedPermits permits);
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  InterProcessSemaphore(Client&&, Rest&&...) = delete;
 
   [[nodiscard]] const std::string& path() const noexcept;
 

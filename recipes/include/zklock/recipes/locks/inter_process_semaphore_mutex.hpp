@@ -31,6 +31,9 @@ class InterProcessSemaphoreMutex : public BlockingLock<InterProcessSemaphoreMute
   /// As above; and the client may keep the lock when it is released (docs/locks.md, "Keeping a lock"). The names are
   /// always Curator's.
   InterProcessSemaphoreMutex(const ClientHandle& client, std::string path, LockSettings settings);
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  InterProcessSemaphoreMutex(Client&&, Rest&&...) = delete;
   InterProcessSemaphoreMutex(const InterProcessSemaphoreMutex&) = delete;
   InterProcessSemaphoreMutex& operator=(const InterProcessSemaphoreMutex&) = delete;
   InterProcessSemaphoreMutex(InterProcessSemaphoreMutex&&) noexcept = default;

@@ -75,7 +75,7 @@ class [[nodiscard]] Lease {
   [[nodiscard]] explicit operator bool() const noexcept { return is_held(); }
 
   /// A transaction that so far only checks the lock: it fails with Error::no_node when the lock is not held any more.
-  /// What is added to it is done while the lock is held, or not at all. Throws Error::invalid_state if nothing was ever
+  /// What is added to it is done while the lock is held, or not at all. Throws Error::empty_object if nothing was ever
   /// held.
   ///
   ///   co_await client.async_commit(lease.guard().set_data("/stock/42", "0"));

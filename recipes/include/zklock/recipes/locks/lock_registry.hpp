@@ -81,6 +81,9 @@ class LockRegistry {
   /// settings (docs/locks.md, "Keeping a lock").
   /// Throws boost::system::system_error: LockError::invalid_lock_path.
   LockRegistry(const ClientHandle& client, std::string base, LockSettings settings = {});
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  LockRegistry(Client&&, Rest&&...) = delete;
   /// Over several ensembles, in whatever order. Throws boost::system::system_error: LockError::invalid_lock_path,
   /// Error::bad_arguments without any ensemble, with two of one name, or with an invalid name or weight.
   LockRegistry(const std::vector<RegistryEnsemble>& ensembles, std::string base, LockSettings settings = {});

@@ -76,6 +76,9 @@ class Group {
  public:
   /// Begins to read. Throws boost::system::system_error: Error::invalid_path.
   Group(const ClientHandle& client, std::string path);
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  Group(Client&&, Rest&&...) = delete;
   Group(Group&&) noexcept = default;
   Group& operator=(Group&& other) noexcept;
   ~Group();

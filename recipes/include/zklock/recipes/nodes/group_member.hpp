@@ -29,6 +29,9 @@ class GroupMember : public detail::KeptNode {
   /// of a path. Curator's default for the payload is the host's address; here it is empty.
   GroupMember(const ClientHandle& client, std::string path, std::string id, std::string payload = {},
               GroupMemberOptions options = {});
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  GroupMember(Client&&, Rest&&...) = delete;
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
   /// The client's own entry among the members; empty while the node is not there, is another client's, or the link is

@@ -164,6 +164,9 @@ class PersistentNode : public detail::KeptNode {
  public:
   /// Begins to create the node. Throws boost::system::system_error: Error::invalid_path, Error::invalid_create_mode.
   PersistentNode(const ClientHandle& client, std::string path, std::string data, PersistentNodeOptions options = {});
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  PersistentNode(Client&&, Rest&&...) = delete;
 };
 
 }  // namespace zklock

@@ -33,6 +33,9 @@ class PersistentTtlNode : public detail::KeptNode {
   /// to live that is not from 2 ms to 2^40 ms).
   PersistentTtlNode(const ClientHandle& client, std::string path, std::chrono::milliseconds ttl, std::string data,
                     PersistentTtlNodeOptions options = {});
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  PersistentTtlNode(Client&&, Rest&&...) = delete;
 };
 
 }  // namespace zklock

@@ -34,6 +34,9 @@ class BasicSharedValue {
   /// Error::invalid_path.
   BasicSharedValue(const ClientHandle& client, std::string path, Value seed)
       : core_{detail::make_shared_value(client, std::move(path), Codec::encode(seed))}, seed_{std::move(seed)} {}
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  BasicSharedValue(Client&&, Rest&&...) = delete;
 
   [[nodiscard]] const std::string& path() const { return detail::existing(core_).path(); }
 
