@@ -41,6 +41,7 @@ When things go wrong:
     from the moment of the loss somebody else may hold the lock.
   - Somebody asks for the lock ('zklock revoke'): with --revocable the same, but the lock is kept until the command has
     ended. Without, nothing.
+  - The lock was held for --max-hold: the same, so that a command that hangs blocks nobody for longer.
   - zklock is killed (SIGKILL): all are killed.
   - zklock is stopped (SIGSTOP, Ctrl-Z) for longer than the session timeout: the lock is lost, and all are ended as
     above.

@@ -39,6 +39,7 @@ struct RunOptions {
   std::optional<std::string> id{};                     ///< the candidate's
   std::optional<int> priority{};                       ///< the candidate's
   bool revocable = false;                              ///< ends its command when a client asks for the lock
+  std::chrono::milliseconds max_hold{0};               ///< zero: no limit
   std::optional<std::chrono::milliseconds> timeout{};  ///< std::nullopt: for ever
   std::chrono::milliseconds session_timeout{10'000};
   std::chrono::milliseconds kill_after{5'000};

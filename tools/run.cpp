@@ -46,12 +46,14 @@ struct Attempt {
 using Lock = std::variant<InterProcessMutex, InterProcessSemaphore, LeaderElection>;
 
 Lock make_lock(const ClientHandle& client, const RunOptions& options) {
-  if (options.mode == Mode::mutex) return InterProcessMutex{client, options.path};
-  if (options.mode == Mode::permit) return InterProcessSemaphore{client, options.path, options.permits};
+  const LockSettings settings{.max_hold = options.max_hold};
+  if (options.mode == Mode::mutex) return InterProcessMutex{client, options.path, settings};
+  if (options.mode == Mode::permit)
+    return InterProcessSemaphore{client, options.path, options.permits, {.max_hold = options.max_hold}};
   const std::string& id = options.id ? *options.id : client.client_id();
   if (options.mode == Mode::latch) return LeaderLatch{client, options.path, id, {.priority = options.priority}};
   if (options.mode == Mode::selector) return LeaderSelector{client, options.path, id};
-  InterProcessReadWriteLock lock{client, options.path};
+  InterProcessReadWriteLock lock{client, options.path, settings};
   return std::move(options.mode == Mode::shared ? lock.read_lock() : lock.write_lock());
 }
 
@@ -197,7 +199,9 @@ class Run {
     // The server may have ended the session long before its timeout, against its promise.
     until_ = std::min(until_, Clock::now());
     is_lost_ = true;
-    say(options_.path + " is lost with its session: ending the command");
+    const bool is_over_limit = lease.cause_of_loss() == "max_hold_passed";
+    say(options_.path + (is_over_limit ? " was held for as long as --max-hold allows" : " is lost with its session") +
+        ": ending the command");
     end_command();
     co_await wait_for_ever();
   }

@@ -61,6 +61,9 @@ CLI::App* add_run(CLI::App& app, RunOptions& options) {
   add_modes(*run, options);
   run->add_flag("--revocable", options.revocable,
                 "End the command when another client asks for the lock (zklock revoke)");
+  add_duration(
+      *run, "--max-hold", [&](milliseconds hold) { options.max_hold = hold; },
+      "How long to hold the lock at most, as 30s: then it goes to others, and the command is ended. Default: no limit");
   add_running(run, options);
   return run;
 }

@@ -136,6 +136,22 @@ TEST_CASE_METHOD(BesideProgram, "zklock run --revocable ends its command when it
   CHECK(goes_on.wait() == 0);
 }
 
+TEST_CASE_METHOD(BesideProgram, "zklock run --max-hold gives the lock to others, and ends a command that hangs") {
+  for (const std::vector<std::string>& mode :
+       {std::vector<std::string>{}, {"--shared"}, {"--exclusive"}, {"--permits", "1"}}) {
+    std::vector<std::string> options{"--max-hold", "2s"};
+    options.insert(options.end(), mode.begin(), mode.end());
+    Program hangs = run(options, "trap 'echo ending; exit 9' TERM; ");
+    static_cast<void>(hangs.line());
+    Program next = run(mode);
+    static_cast<void>(next.line());
+    CHECK(hangs.error_line() == "zklock: " + path + " was held for as long as --max-hold allows: ending the command");
+    CHECK(hangs.wait() == exit_status::lock_lost);
+    next.end_input();
+    CHECK(next.wait() == 0);
+  }
+}
+
 TEST_CASE_METHOD(BesideProgram, "zklock run --shared runs beside other readers, --exclusive alone") {
   Program one = run({"--shared"});
   static_cast<void>(one.line());

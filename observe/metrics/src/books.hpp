@@ -24,8 +24,8 @@ inline constexpr std::array<LockPhase, 6> outcomes{LockPhase::granted,   LockPha
                                                    LockPhase::cancelled, LockPhase::refused,   LockPhase::failed};
 inline constexpr std::array<LockKind, 5> kinds{LockKind::mutex, LockKind::read, LockKind::write, LockKind::permit,
                                                LockKind::latch};
-inline constexpr std::array<std::string_view, 5> causes{"session_expired", "validity_passed", "node_deleted",
-                                                        "auth_failed", "closed"};
+inline constexpr std::array<std::string_view, 6> causes{"session_expired", "validity_passed", "node_deleted",
+                                                        "max_hold_passed", "auth_failed",     "closed"};
 inline constexpr std::array<std::string_view, 3> results{"ok", "definite", "ambiguous"};
 inline constexpr std::array<std::string_view, 10> operations{
     "create", "remove", "exists", "get_data", "set_data", "get_children", "get_acl", "set_acl", "sync", "commit"};

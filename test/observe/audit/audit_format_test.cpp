@@ -104,7 +104,7 @@ TEST_CASE("a loss says why, and how long the lock was held") {
     int code;
   };
   for (const auto& [cause, code] : {Case{"session_expired", -112}, Case{"auth_failed", -115}, Case{"closed", 7},
-                                    Case{"validity_passed", 2}, Case{"node_deleted", 2}}) {
+                                    Case{"validity_passed", 2}, Case{"node_deleted", 2}, Case{"max_hold_passed", 2}}) {
     lost.cause = cause;
     const auto record = record_of(lost);
     INFO(cause);

@@ -124,7 +124,8 @@ TEST_CASE_METHOD(Fixture, "a lease is held, suspect, held again, and lost with i
   lock(LockPhase::held_again, 1, {.fencing_token = 7});
   CHECK(scrape()["zklock_leases{state=\"suspect\"}"] == 0);
   lock(LockPhase::suspect, 1, {.fencing_token = 7});
-  for (const std::string cause : {"session_expired", "validity_passed", "node_deleted", "auth_failed", "closed"})
+  for (const std::string cause :
+       {"session_expired", "validity_passed", "node_deleted", "max_hold_passed", "auth_failed", "closed"})
     CHECK(scrape()["zklock_leases_lost_total{lock=\"/locks/a\",cause=\"" + cause + "\"}"] == 0);
   lock(LockPhase::lost, 1, {.fencing_token = 7, .held = 4s, .cause = "node_deleted"});
   const Exposition seen = scrape();

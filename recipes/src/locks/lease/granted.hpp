@@ -5,6 +5,7 @@
 #include "local_waiter.hpp"
 #include "path_use.hpp"
 
+#include <zklock/clock.hpp>
 #include <zklock/recipe_kit/protected_path.hpp>
 #include <zklock/session.hpp>
 
@@ -32,8 +33,9 @@ struct Granted {
   /// Of a reader that has the queue position of its owner's writer: the writer's. Its node was created later than those
   /// of waiting writers, but comes before them.
   std::optional<std::int64_t> token{};
-  PathShare share{};        ///< kept until the delete is sent
-  KeptLock::Front front{};  ///< the client's acquires that wait without nodes wait for this lock's end
+  Clock::duration max_hold{};  ///< zero or less: no limit
+  PathShare share{};           ///< kept until the delete is sent
+  KeptLock::Front front{};     ///< the client's acquires that wait without nodes wait for this lock's end
 };
 
 }  // namespace zklock::detail

@@ -7,6 +7,7 @@
 #include <zklock/recipes/locks/lock_data.hpp>
 #include <zklock/recipes/locks/revocation.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace zklock {
@@ -22,6 +23,7 @@ std::shared_ptr<HeldLock> HeldLock::make(const std::shared_ptr<LockTarget>& lock
   held_lock->place_.keep(std::move(granted.share));
   held_lock->place_.expect_late_node(std::move(granted.late_node));
   held_lock->place_.set_local_waiter(std::move(granted.local_waiter), held_lock);
+  held_lock->limit(granted.max_hold);
   lock->add(held_lock);
   told.granted(*held_lock);
   if (granted.check == NodeCheck::by_handoff) held_lock->act_on(held_lock->place_.local_waiter()->on_granted());
@@ -29,22 +31,24 @@ std::shared_ptr<HeldLock> HeldLock::make(const std::shared_ptr<LockTarget>& lock
   return held_lock;
 }
 
-std::shared_ptr<HeldLock> HeldLock::make_on(std::shared_ptr<KeptLockNode> kept, Owner owner, Keeping keeping,
+std::shared_ptr<HeldLock> HeldLock::make_on(std::shared_ptr<KeptLockNode> kept, Owner owner, const KeepSettings& how,
                                             std::uint64_t attempt) {
   auto held_lock =
       std::make_shared<HeldLock>(kept->lock(), owner, kept->kind(), kept->session(), kept->node(), attempt);
   held_lock->token_ = kept->token();
-  if (keeping == Keeping::confirmed) held_lock->guarded_version_ = kept->version();
+  if (how.keeping == Keeping::confirmed) held_lock->guarded_version_ = kept->version();
   kept->hold(held_lock);
   held_lock->kept_ = std::move(kept);
+  held_lock->limit(how.max_hold);
   return held_lock;
 }
 
 std::shared_ptr<HeldLock> HeldLock::make_beside(std::shared_ptr<KeptReaderNode> kept, Owner owner,
-                                                std::uint64_t attempt) {
+                                                const KeepSettings& how, std::uint64_t attempt) {
   auto held_lock =
       std::make_shared<HeldLock>(kept->lock(), owner, LockKind::read, kept->session(), kept->node(), attempt);
   held_lock->kept_ = std::move(kept);
+  held_lock->limit(how.max_hold);
   return held_lock;
 }
 
@@ -69,8 +73,15 @@ LeaseState HeldLock::state() const noexcept {
 }
 
 bool HeldLock::is_lost() const noexcept {
-  if (!lost_ && (is_final(session().state()) || Clock::now() >= session().valid_until())) lost_ = true;
+  if (lost_) return true;
+  const bool is_session_over = is_final(session().state());
+  const auto now = Clock::now();
+  if (is_session_over || now >= session().valid_until() || is_over_limit(now)) lost_ = true;
   return lost_;
+}
+
+Clock::time_point HeldLock::valid_until() const noexcept {
+  return std::min(session().valid_until(), Clock::time_point{Clock::duration{limit_}});
 }
 
 void HeldLock::lose() {
@@ -116,7 +127,54 @@ Awaitable<void> HeldLock::ask_server_again(std::weak_ptr<HeldLock> weak, Session
   if (const auto self = weak.lock()) self->ask_server();
 }
 
+// ---- the longest hold
+
+void HeldLock::limit(Clock::duration max_hold) {
+  if (max_hold <= max_hold.zero()) return;
+  limit_ = (granted_at_ + max_hold).time_since_epoch().count();
+  asio::dispatch(session().get_executor(), [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->await_limit();
+  });
+}
+
+void HeldLock::await_limit() {
+  auto timer = limit_timer_.lock();
+  if (!timer) limit_timer_ = timer = std::make_shared<Timer>(session().get_executor());
+  timer->expires_at(Clock::time_point{Clock::duration{limit_}});
+  timer->async_wait([weak = weak_from_this(), timer](error_code error) {
+    const auto self = weak.lock();
+    if (self && !error && self->count() > 0) self->on_limit();
+  });
+}
+
+/// The lease is lost before the delete is sent.
+void HeldLock::on_limit() {
+  if (!is_lost()) return await_limit();  // it was extended
+  wake();
+  conclude();
+  if (limit_ == limit_passed && end_node()) remove();
+}
+
+/// From then on it cannot be extended.
+bool HeldLock::is_over_limit(Clock::time_point now) const noexcept {
+  for (Clock::rep limit = limit_; limit == limit_passed || now.time_since_epoch().count() >= limit;)
+    if (limit == limit_passed || limit_.compare_exchange_weak(limit, limit_passed)) return true;
+  return false;
+}
+
+bool HeldLock::extend(Clock::time_point until) noexcept {
+  const Clock::rep wanted = until.time_since_epoch().count();
+  for (Clock::rep limit = limit_; limit != limit_passed && limit < wanted;)
+    if (limit_.compare_exchange_weak(limit, wanted)) break;
+  return count() > 0 && !is_lost();
+}
+
 // ---- the end
+
+bool HeldLock::end_node() {
+  if (node_ended_.exchange(true)) return false;
+  return !kept_ || kept_->take_back(*this);
+}
 
 void HeldLock::remove(std::function<void(error_code)> removed) {
   auto conclude = [self = shared_from_this(), removed = std::move(removed)](error_code outcome) {
@@ -152,6 +210,7 @@ void HeldLock::conclude() noexcept {
 }
 
 std::string_view HeldLock::cause_of_loss() const noexcept {
+  if (limit_ == limit_passed) return "max_hold_passed";
   if (node_deleted_) return "node_deleted";
   switch (session().state()) {
     case SessionState::expired: return "session_expired";
@@ -209,7 +268,11 @@ bool HeldLock::leave() {
   }
   renewal_.reset();
   lock_->on_end_of(owner_, kind_);
-  if (!kept_ || kept_->take_back(*this)) return true;
+  if (limit_ != std::numeric_limits<Clock::rep>::max())
+    asio::dispatch(session().get_executor(), [self = shared_from_this()] {
+      if (const auto timer = self->limit_timer_.lock()) timer->cancel();
+    });
+  if (end_node()) return true;
   conclude();
   return false;
 }

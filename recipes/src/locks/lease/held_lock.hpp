@@ -18,11 +18,13 @@
 #include <zklock/recipes/locks/owner.hpp>
 #include <zklock/session.hpp>
 #include <zklock/session_renewal.hpp>
+#include <zklock/timer.hpp>
 #include <zklock/transaction.hpp>
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,10 +48,10 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
                                                       LockKind kind, Granted granted, LockAttempt& told);
   /// The same by a kept node, which outlives the held lock: it may be given to another owner later. Any thread.
   [[nodiscard]] static std::shared_ptr<HeldLock> make_on(std::shared_ptr<KeptLockNode> kept, Owner owner,
-                                                         Keeping keeping, std::uint64_t attempt);
+                                                         const KeepSettings& how, std::uint64_t attempt);
   /// The same by a node that serves several readers at once. The owner has entered it. Any thread.
   [[nodiscard]] static std::shared_ptr<HeldLock> make_beside(std::shared_ptr<KeptReaderNode> kept, Owner owner,
-                                                             std::uint64_t attempt);
+                                                             const KeepSettings& how, std::uint64_t attempt);
   /// For these functions alone.
   HeldLock(std::shared_ptr<LockTarget> lock, Owner owner, LockKind kind, Session session, CreateResult node,
            std::uint64_t attempt);
@@ -59,8 +61,15 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
 
   // any thread
   [[nodiscard]] LeaseState state() const noexcept;
-  /// The session is over, session validity has passed, or the node is gone. Once true, it stays true.
+  /// The session is over, session validity or the longest hold has passed, or the node is gone. Once true, it stays
+  /// true.
   [[nodiscard]] bool is_lost() const noexcept;
+  /// Why it is lost.
+  [[nodiscard]] std::string_view cause_of_loss() const noexcept;
+  /// Unless the session ends or the node is deleted.
+  [[nodiscard]] Clock::time_point valid_until() const noexcept;
+  /// Puts the end of the longest hold off to then, if it is earlier. False: it is lost.
+  [[nodiscard]] bool extend(Clock::time_point until) noexcept;
   /// A client has asked for the lock: the node's data is __REVOKE__.
   [[nodiscard]] bool is_revoked() const noexcept { return revoked_; }
   [[nodiscard]] const Session& session() const noexcept { return place_.session(); }
@@ -74,7 +83,8 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   [[nodiscard]] std::uint32_t count() const noexcept { return count_.value(); }
   /// Enters once more; `by` is an attempt that waited for it, or null.
   [[nodiscard]] Entered enter(LockAttempt* by = nullptr);
-  /// Leaves once. True: that was the last time, the client does not keep the node, and remove() is to be called.
+  /// Leaves once. True: that was the last time, the client neither keeps the node nor has deleted it at the end of the
+  /// longest hold, and remove() is to be called.
   [[nodiscard]] bool leave();
   /// Deletes the node, and hands the lock off to local waiters, which do not wait for the reply. `removed` is told once
   /// what came of the delete, as by remove_in_background(), on the session's executor, and not within this call.
@@ -100,7 +110,13 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   void act_on(HandoffAction action) override;
   /// Logs once that the grant has ended, as lost or as released.
   void conclude() noexcept;
-  [[nodiscard]] std::string_view cause_of_loss() const noexcept;
+  /// The longest hold begins now; zero or less: none.
+  void limit(Clock::duration max_hold);
+  void await_limit();
+  void on_limit();
+  [[nodiscard]] bool is_over_limit(Clock::time_point now) const noexcept;
+  /// The caller has to give the node back. True: the client does not keep it, and remove() is to be called.
+  [[nodiscard]] bool end_node();
   [[nodiscard]] LockEvent event(LockPhase phase) const noexcept;
   static Awaitable<void> ask_server_again(std::weak_ptr<HeldLock> weak, Session session);
   void count_has_changed();
@@ -119,6 +135,10 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   Clock::time_point granted_at_ = Clock::now();
   std::optional<SessionRenewal> renewal_;
   ReentryCount count_;  // the authoritative count
+  static constexpr Clock::rep limit_passed = std::numeric_limits<Clock::rep>::min();
+  mutable std::atomic<Clock::rep> limit_{std::numeric_limits<Clock::rep>::max()};  // since the epoch of Clock
+  std::weak_ptr<Timer> limit_timer_;  // the wait for it owns it: a lease may outlive its client's executor
+  std::atomic<bool> node_ended_{false};
   mutable std::atomic<bool> lost_{false};
   std::atomic<bool> node_deleted_{false};
   std::atomic<bool> concluded_{false};

@@ -23,19 +23,22 @@ namespace zklock::detail {
 
 class KeptLockNode;
 
-/// How a lock object keeps its lock; off by default.
+/// How a lock object keeps its lock, and for how long an owner holds it; off by default.
 struct KeepSettings {
   static constexpr std::chrono::milliseconds longest = std::chrono::hours{24};  // so that sums of times do not overflow
+  static constexpr std::chrono::milliseconds longest_hold = std::chrono::hours{24 * 365};
 
   Clock::duration keep{0};
   Keeping keeping = Keeping::confirmed;
-  int handoffs = 0;  ///< local ones, after another client has asked
+  int handoffs = 0;             ///< local ones, after another client has asked
+  Clock::duration max_hold{0};  ///< zero or less: no limit
 
   KeepSettings() = default;
   explicit KeepSettings(const LockSettings& settings) noexcept
       : keep{std::min(settings.keep, longest)},
         keeping{settings.keeping},
-        handoffs{settings.keeping == Keeping::silent ? std::max(settings.local_hand_overs, 0) : 0} {}
+        handoffs{settings.keeping == Keeping::silent ? std::max(settings.local_hand_overs, 0) : 0},
+        max_hold{std::min(settings.max_hold, longest_hold)} {}
   [[nodiscard]] bool is_on() const noexcept { return keep > keep.zero(); }
 };
 

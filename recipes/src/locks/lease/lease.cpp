@@ -74,12 +74,16 @@ void release_in_background(const std::shared_ptr<LeaseShare>& share) noexcept {
   if (share->held_lock().leave()) share->held_lock().remove();
 }
 
+bool extend(const std::shared_ptr<LeaseShare>& share, Deadline until) noexcept {
+  return share && share->state() != LeaseState::released && share->held_lock().extend(*until);
+}
+
 LeaseState LeaseShare::state() const noexcept { return released_ ? LeaseState::released : held_lock_->state(); }
 
 Clock::time_point LeaseShare::valid_until() const noexcept {
   const LeaseState now = state();
   const bool ours = now == LeaseState::held || now == LeaseState::suspect;
-  return ours ? held_lock_->session().valid_until() : Clock::time_point{};
+  return ours ? held_lock_->valid_until() : Clock::time_point{};
 }
 
 Transaction LeaseShare::guard() const {
@@ -102,6 +106,9 @@ Clock::duration Lease::remaining() const noexcept { return std::max(valid_until(
 std::int64_t Lease::fencing_token() const noexcept { return share_ ? share_->held_lock().fencing_token() : 0; }
 std::string Lease::node_path() const { return share_ ? share_->held_lock().node().path : std::string{}; }
 std::uint32_t Lease::count() const noexcept { return share_ ? share_->held_lock().count() : 0; }
+std::string_view Lease::cause_of_loss() const noexcept {
+  return state() == LeaseState::lost ? share_->held_lock().cause_of_loss() : std::string_view{};
+}
 Transaction Lease::guard() const { return detail::existing(share_).guard(); }
 
 }  // namespace zklock

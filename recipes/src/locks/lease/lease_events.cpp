@@ -78,7 +78,7 @@ Awaitable<error_code> await_lease_event(std::shared_ptr<LeaseShare> share, Lease
       co_return make_error_code(asio::error::operation_aborted);
     if (awaited == LeaseEvent::revocation && held_lock->is_revoked()) co_return error_code{};
     monitor->look();
-    co_await monitor->changed().wait_until(held_lock->session().valid_until());
+    co_await monitor->changed().wait_until(held_lock->valid_until());
   }
 }
 
@@ -91,7 +91,7 @@ Awaitable<Result<LeaseState>> await_lease_state(std::shared_ptr<LeaseShare> shar
     if (cancellation.cancelled() != asio::cancellation_type::none)
       co_return make_error_code(asio::error::operation_aborted);
     monitor->look();
-    co_await monitor->changed().wait_until(share->held_lock().session().valid_until());
+    co_await monitor->changed().wait_until(share->held_lock().valid_until());
   }
 }
 

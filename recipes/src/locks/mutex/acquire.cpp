@@ -70,7 +70,7 @@ Awaitable<Result<Lease>> acquire(std::shared_ptr<LockCore> core, Owner owner, Lo
     co_return told.failed(reader->is_lost() ? make_error_code(LockError::lock_lost)
                                             : make_error_code(Error::would_deadlock));
   const auto writer = kind == LockKind::read ? core->held_by(owner, LockKind::write) : nullptr;
-  const LockRequest request{core, owner, kind, limits, node, told, *share};
+  const LockRequest request{core, owner, kind, limits, node, told, *share, keep.max_hold};
   const bool is_reader = kind == LockKind::read;
   const bool keeps = keep.is_on() && (!is_reader || keep.keeping == Keeping::silent);
   auto acquiring = writer   ? read_beside(request, writer)

@@ -62,7 +62,7 @@ Awaitable<std::shared_ptr<HeldLock>> grant_kept(KeptLock::Taken taken, Owner own
   if (taken.node()->kind() != kind) co_return nullptr;
   const bool is_proven = co_await KeptLockNode::prove(taken.node(), how);
   if (!is_proven) co_return nullptr;
-  co_return HeldLock::make_on(taken.use(), owner, how.keeping, attempt);
+  co_return HeldLock::make_on(taken.use(), owner, how, attempt);
 }
 
 Awaitable<Result<Lease>> acquire_to_keep(const LockRequest& request, KeepSettings how) {
@@ -101,7 +101,7 @@ std::shared_ptr<LeaseShare> acquire_at_once(const std::shared_ptr<LockCore>& cor
   if (!taken.node() || taken.node()->kind() != kind || !taken.node()->is_fresh()) return nullptr;
   if (core->held_by(owner, kind) || (kind == LockKind::write && core->held_by(owner, LockKind::read))) return nullptr;
   const auto node = taken.node();
-  auto held_lock = HeldLock::make_on(taken.use(), owner, how.keeping, 0);
+  auto held_lock = HeldLock::make_on(taken.use(), owner, how, 0);
   core->add(held_lock);
   lose_if_gone(*node, held_lock);
   return std::make_shared<LeaseShare>(std::move(held_lock));
@@ -144,7 +144,7 @@ std::shared_ptr<HeldLock> hold_to_keep(const LockRequest& request, const Session
   if (!node) return nullptr;
   node->own(std::move(request.share), queue_node.local_waiter());
   queue_node.detach();
-  return HeldLock::make_on(std::move(node), request.owner, request.keeps->how.keeping, request.told.number());
+  return HeldLock::make_on(std::move(node), request.owner, request.keeps->how, request.told.number());
 }
 
 }  // namespace zklock

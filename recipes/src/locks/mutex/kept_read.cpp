@@ -20,10 +20,11 @@ using detail::NodePlace;
 namespace {
 
 /// Null: it cannot be granted any more, and is given back.
-Awaitable<std::shared_ptr<HeldLock>> grant(KeptReaders::Entry entry, Owner owner, std::uint64_t attempt) {
+Awaitable<std::shared_ptr<HeldLock>> grant(KeptReaders::Entry entry, Owner owner, KeepSettings how,
+                                           std::uint64_t attempt) {
   const bool is_proven = co_await KeptReaderNode::prove(entry.node());
   if (!is_proven) co_return nullptr;
-  co_return HeldLock::make_beside(entry.use(), owner, attempt);
+  co_return HeldLock::make_beside(entry.use(), owner, how, attempt);
 }
 
 /// By the list, or by the node's number.
@@ -38,7 +39,7 @@ Awaitable<Result<Lease>> read_to_keep(const LockRequest& request, KeepSettings h
   KeptReaders& readers = request.core->readers();
   if (auto entry = readers.enter(); entry.node()) {
     const auto node = entry.node();
-    const auto held_lock = co_await grant(std::move(entry), request.owner, request.told.number());
+    const auto held_lock = co_await grant(std::move(entry), request.owner, how, request.told.number());
     if (held_lock) {
       Lease lease = kept_lease(*request.core, request.told, held_lock);
       lose_if_gone(*node, held_lock);
@@ -57,7 +58,7 @@ std::shared_ptr<LeaseShare> read_at_once(const std::shared_ptr<LockCore>& core, 
   auto entry = readers.enter();
   if (!entry.node() || !entry.node()->is_fresh()) return nullptr;
   const auto node = entry.node();
-  auto held_lock = HeldLock::make_beside(entry.use(), owner, 0);
+  auto held_lock = HeldLock::make_beside(entry.use(), owner, how, 0);
   auto share = std::make_shared<LeaseShare>(held_lock);
   if (!core->add_reader(held_lock)) {
     release_in_background(share);
@@ -94,7 +95,7 @@ std::shared_ptr<HeldLock> hold_to_keep_reading(const LockRequest& request, const
   core->readers().become(node);
   node->own(std::move(request.share), queue_node.local_waiter());
   queue_node.detach();
-  return HeldLock::make_beside(std::move(node), request.owner, request.told.number());
+  return HeldLock::make_beside(std::move(node), request.owner, how, request.told.number());
 }
 
 }  // namespace zklock

@@ -218,6 +218,7 @@ Lease hold(const LockRequest& request, const Session& session, QueueNode& queue_
     kept = hold_to_keep_reading(request, session, queue_node);
   if (kept) return kept_lease(*request.core, request.told, kept);
   Granted granted{session, queue_node.node(), check, queue_node.local_waiter(), queue_node.late_node(), token};
+  granted.max_hold = request.max_hold;
   granted.share = std::move(request.share);
   if (request.keeps) granted.front = std::move(request.keeps->front);
   auto held_lock = HeldLock::make(request.core, request.owner, request.kind, std::move(granted), request.told);

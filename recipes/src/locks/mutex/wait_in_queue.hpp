@@ -48,6 +48,7 @@ struct LockRequest {
   const NodeTraits& node;
   detail::LockAttempt& told;
   detail::PathShare& share;
+  Clock::duration max_hold{};              ///< zero or less: no limit
   ToKeep* keeps = nullptr;                 ///< null, unless the lock may be kept at its release: kept_acquire.hpp
   ToKeepReading* keeps_reading = nullptr;  ///< the same for a read lock: kept_read.hpp
 };

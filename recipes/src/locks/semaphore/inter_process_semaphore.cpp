@@ -32,6 +32,10 @@ std::shared_ptr<SemaphoreCore> make_core(const ClientHandle& client, std::string
   return std::make_shared<SemaphoreCore>(client, std::move(path), std::move(count), keep);
 }
 
+detail::KeepSettings of_permits(PermitSettings settings) {
+  return detail::KeepSettings{LockSettings{.max_hold = settings.max_hold}};
+}
+
 Awaitable<Result<Lease>> acquire_permit(std::shared_ptr<SemaphoreCore> semaphore, Limits limits) {
   auto leases = co_await acquire_permits(std::move(semaphore), 1, limits);
   if (!leases) co_return leases.error();
@@ -82,12 +86,15 @@ void start_permit_holders(std::shared_ptr<SemaphoreCore> semaphore, Handler<std:
 
 }  // namespace detail
 
-InterProcessSemaphore::InterProcessSemaphore(const ClientHandle& client, std::string path, std::int32_t permits)
-    : core_{make_core(client, std::move(path), PermitCount{permits}, 1)} {}
+InterProcessSemaphore::InterProcessSemaphore(const ClientHandle& client, std::string path, std::int32_t permits,
+                                             PermitSettings settings)
+    : core_{make_core(client, std::move(path), PermitCount{permits}, 1, of_permits(settings))} {}
 
-InterProcessSemaphore::InterProcessSemaphore(const ClientHandle& client, std::string path, SharedPermits permits) {
+InterProcessSemaphore::InterProcessSemaphore(const ClientHandle& client, std::string path, SharedPermits permits,
+                                             PermitSettings settings) {
   validate_path(permits.path);
-  core_ = make_core(client, std::move(path), PermitCount{permits.seed, std::move(permits.path)}, 0);
+  core_ =
+      make_core(client, std::move(path), PermitCount{permits.seed, std::move(permits.path)}, 0, of_permits(settings));
 }
 
 InterProcessSemaphore::InterProcessSemaphore(const ClientHandle& client, std::string path, LockSettings settings)
@@ -113,11 +120,10 @@ std::optional<Lease> InterProcessSemaphore::acquire(WaitPolicy wait) {
 std::optional<std::vector<Lease>> InterProcessSemaphore::acquire_many(std::int32_t quantity, WaitPolicy wait) {
   detail::refuse_after_fork(existing(core_));
   const auto& client = core_->client();
-  if (client.blocking_would_deadlock()) fail(make_error_code(Error::would_deadlock), path());
   const Limits limits = limits_of(wait, client);
-  auto outcome = detail::block_until<std::vector<Lease>>(
-      limits.deadline, limits.at_deadline, client.get_executor(),
-      [&](auto token) { initiate_acquire_many(quantity, wait, std::move(token)); });
+  auto outcome = detail::block_until<std::vector<Lease>>(limits.deadline, limits.at_deadline, client, [&](auto token) {
+    initiate_acquire_many(quantity, wait, std::move(token));
+  });
   if (outcome.error == Error::timed_out) return std::nullopt;
   if (outcome.error == Error::invalid_data) throw boost::system::system_error{outcome.error, describe_permits(*core_)};
   if (outcome.error) fail(outcome.error, explain(path(), outcome.error, client));

@@ -146,9 +146,10 @@ Lease hold(const SemaphoreCore& semaphore, const Session& session, const PermitN
   const auto& leases = semaphore.leases();
   if (keeps)
     if (auto kept = begin_keeping(leases, owner, LockKind::permit, *keeps, detail::NodePlace{session, permit.node}))
-      return kept_lease(*leases, told, HeldLock::make_on(std::move(kept), owner, keeps->how.keeping, told.number()));
+      return kept_lease(*leases, told, HeldLock::make_on(std::move(kept), owner, keeps->how, told.number()));
   detail::Granted granted{session, permit.node};
   granted.late_node = permit.late_node;
+  granted.max_hold = semaphore.keep().max_hold;
   if (keeps) granted.front = std::move(keeps->front);
   auto held_lock = HeldLock::make(leases, owner, LockKind::permit, std::move(granted), told);
   return Lease{std::make_shared<LeaseShare>(std::move(held_lock))};

@@ -160,6 +160,11 @@ class InterProcessMutex : public BlockingLock<InterProcessMutex> {
   auto async_wait_revocation(Token&& token = {}) const {
     return detail::initiate<void(error_code), &detail::start_wait_revocation>(std::forward<Token>(token), held());
   }
+  /// As Lease::extend, for what the calling thread holds. Throws LockError::not_owner if it holds nothing.
+  template <class Rep, class Period>
+  [[nodiscard]] bool extend(std::chrono::duration<Rep, Period> hold) const {
+    return detail::extend(held(), after(hold));
+  }
   /// As Lease::guard, for what the calling thread holds. Throws LockError::not_owner if it holds nothing.
   [[nodiscard]] Transaction guard() const;
   /// As Lease::valid_until, for what the calling thread holds; time_point{} if this thread holds nothing.

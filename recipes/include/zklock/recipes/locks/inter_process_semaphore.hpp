@@ -25,6 +25,12 @@ struct PermitNumber {
   std::int32_t version = any_version;
 };
 
+/// The settings of a semaphore object.
+struct PermitSettings {
+  /// As LockSettings::max_hold, for each permit: zero or less is no limit.
+  std::chrono::milliseconds max_hold{0};
+};
+
 namespace detail {
 
 class SemaphoreCore;
@@ -57,10 +63,12 @@ class InterProcessSemaphore {
   /// Below `path` are "locks", which is the wait queue, and "leases"; they are created, as container nodes, when they
   /// are first needed. Throws boost::system::system_error: LockError::invalid_lock_path; LockError::invalid_permits for
   /// less than one permit.
-  InterProcessSemaphore(const ClientHandle& client, std::string path, std::int32_t permits);
+  InterProcessSemaphore(const ClientHandle& client, std::string path, std::int32_t permits,
+                        PermitSettings settings = {});
   /// The same, with a number of permits that a node stores. The node is created, and its parents as container nodes,
   /// when it is first needed. Also throws Error::invalid_path; a seed may be zero.
-  InterProcessSemaphore(const ClientHandle& client, std::string path, SharedPermits permits);
+  InterProcessSemaphore(const ClientHandle& client, std::string path, SharedPermits permits,
+                        PermitSettings settings = {});
   /// A temporary Client would be closed at once.
   template <class... Rest>
   InterProcessSemaphore(Client&&, Rest&&...) = delete;

@@ -32,6 +32,7 @@ void start_release(std::shared_ptr<LeaseShare> share, Deadline deadline, Handler
 void start_wait_lost(std::shared_ptr<LeaseShare> share, Handler<> handler);
 void start_wait_revocation(std::shared_ptr<LeaseShare> share, Handler<> handler);
 void release_in_background(const std::shared_ptr<LeaseShare>& share) noexcept;
+[[nodiscard]] bool extend(const std::shared_ptr<LeaseShare>& share, Deadline until) noexcept;
 }  // namespace detail
 
 /// Holds a lock, and releases it at the end of its life: its destructor sends the delete and does not wait.
@@ -57,8 +58,9 @@ class [[nodiscard]] Lease {
 
   [[nodiscard]] LeaseState state() const noexcept;
   /// The lock is held until then at least, whatever happens to the servers, the link or this process. While the lock is
-  /// held, this moment moves on and stays half of the session timeout or more ahead; once it has passed, the lease is
-  /// lost. time_point{}, which is long ago, for a lease that is lost or released.
+  /// held, this moment moves on and stays half of the session timeout or more ahead, or at the end of
+  /// LockSettings::max_hold; once it has passed, the lease is lost. time_point{}, which is long ago, for a lease that
+  /// is lost or released.
   [[nodiscard]] Clock::time_point valid_until() const noexcept;
   /// The time from now until valid_until(); zero for a lease that is lost or released.
   [[nodiscard]] Clock::duration remaining() const noexcept;
@@ -73,6 +75,15 @@ class [[nodiscard]] Lease {
   /// How many times its owner has entered the lock; 0 once all is released.
   [[nodiscard]] std::uint32_t count() const noexcept;
   [[nodiscard]] explicit operator bool() const noexcept { return is_held(); }
+  /// Of a lease that is lost, LockEvent::cause: "max_hold_passed", for example. Empty for any other.
+  [[nodiscard]] std::string_view cause_of_loss() const noexcept;
+
+  /// From now on the lock may be held for this long, if LockSettings::max_hold would end it earlier. Asks no server,
+  /// and keeps no session alive. False: it is lost or released.
+  template <class Rep, class Period>
+  [[nodiscard]] bool extend(std::chrono::duration<Rep, Period> hold) noexcept {
+    return detail::extend(share_, after(hold));
+  }
 
   /// A transaction that so far only checks the lock: it fails with Error::no_node when the lock is not held any more.
   /// What is added to it is done while the lock is held, or not at all. Throws Error::empty_object if nothing was ever

@@ -64,7 +64,8 @@ struct LockEvent {
   std::optional<Clock::duration> held{};    ///< since `granted`
   std::uint32_t count = 0;                  ///< how many times the owner has entered it
   error_code error{};
-  /// Of a loss: "session_expired", "validity_passed", "node_deleted", "auth_failed" or "closed". docs/logging.md
+  /// Of a loss: "session_expired", "validity_passed", "node_deleted", "max_hold_passed", "auth_failed" or
+  /// "closed". docs/logging.md
   std::string_view cause{};
 
   // `slow` has these, if the servers could be asked.

@@ -1,4 +1,5 @@
-// The settings of a lock object: whose names its nodes have, and whether its client keeps the lock between two uses.
+// The settings of a lock object: whose names its nodes have, whether its client keeps the lock between two uses, and
+// how long an owner may hold it.
 #pragma once
 
 #include <zklock/recipes/locks/lock_kind.hpp>
@@ -34,6 +35,10 @@ struct LockSettings {
   /// keeping, and waits for as many critical sections more. A lost link, a request to revoke, and the loss of the node
   /// end it at once. Zero or less: none. With Keeping::confirmed it means nothing.
   int local_hand_overs = 0;
+  /// Zero or less: an owner holds the lock until it releases or loses it. Otherwise, when this time has passed since
+  /// the grant, the lease is lost, and the client deletes the node: also that of a program that is alive and stuck. To
+  /// re-enter does not extend it; Lease::extend does. With `keep` it counts from each grant.
+  std::chrono::milliseconds max_hold{0};
 };
 
 }  // namespace zklock
