@@ -59,10 +59,14 @@ Finding describe_number(const LockParticipant& one) {
           "start again"};
 }
 
-/// Whether there are wait queues of more than one kind, each with a holder of its own.
+/// The directories of a semaphore, which its permits are in, and the waiters for them.
+bool is_of_semaphore(std::string_view name) { return name == locks_name || name == leases_name; }
+
+bool has_semaphore(const LockDirectory& directory) { return std::ranges::any_of(directory.foreign, is_of_semaphore); }
+
+/// Whether there are locks of more than one kind, each with a holder of its own.
 bool is_mixed(const LockDirectory& directory) {
-  return std::ranges::count_if(directory.queues,
-                               [](const WaitQueue& queue) { return queue.front().kind != LockKind::permit; }) > 1;
+  return directory.queues.size() > 1 || (!directory.queues.empty() && has_semaphore(directory));
 }
 
 Finding describe_mixture(const LockDirectory& directory) {
@@ -70,8 +74,12 @@ Finding describe_mixture(const LockDirectory& directory) {
   for (const WaitQueue& queue : directory.queues)
     what += (&queue == directory.queues.data() ? " " : "; ") + std::string{to_string(queue.front().kind)} +
             " held by " + name_of_client(queue.front()) + " with " + queue.front().node_path;
-  return {Severity::problem, "mixed-locks", directory.path, std::move(what),
-          "let all programs use one kind of lock on this path, a mutex or a read/write lock, and one make of names"};
+  if (has_semaphore(directory))
+    what += "; a semaphore, whose permits are below " + join_path(directory.path, leases_name);
+  return {
+      Severity::problem, "mixed-locks", directory.path, std::move(what),
+      "let all programs use one kind of lock on this path, and one make of names; delete nothing here: the locks and "
+      "permits may be held"};
 }
 
 Finding describe_data(const LockParticipant& one) {
@@ -110,7 +118,7 @@ Finding describe_name(const LockDirectory& directory, const std::string& name) {
 Finding describe_foreign(const LockDirectory& directory, const std::string& name) {
   return {Severity::note, "foreign-child", join_path(directory.path, name),
           "it is in no lock's queue; " + harm_to_curator(directory, name),
-          "keep other nodes out of a lock's directory: move it, or delete it"};
+          "keep other nodes out of a lock's directory: find the program that makes it, and have it use another path"};
 }
 
 std::chrono::milliseconds age_at(const LockParticipant& one, std::chrono::system_clock::time_point now) {
@@ -203,7 +211,8 @@ std::vector<Finding> find_oddities(const LockDirectory& directory) {
   for (const WaitQueue& queue : directory.queues) add_oddities(findings, queue);
   if (is_mixed(directory)) findings.push_back(describe_mixture(directory));
   for (const std::string& name : directory.malformed) findings.push_back(describe_name(directory, name));
-  for (const std::string& name : directory.foreign) findings.push_back(describe_foreign(directory, name));
+  for (const std::string& name : directory.foreign)
+    if (!is_of_semaphore(name)) findings.push_back(describe_foreign(directory, name));
   return findings;
 }
 

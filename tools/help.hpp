@@ -145,7 +145,7 @@ Problems:
                    on all the same: its nodes do not tell which thread holds what.
   stuck            after --wait the same node is still first in the queue, and the node behind it has waited for longer
                    than --stuck-after; in a line for permits it is enough that the first node has waited so long
-  mixed-locks      locks of different kinds or names on one path: they do not exclude each other
+  mixed-locks      locks of different kinds or names on one path, a semaphore, too: they do not exclude each other
   persistent-node  a lock's node that no session's end removes
   malformed-name   a lock's name without the server's number: it excludes nobody
   sequence-end     the numbers of a lock's directory come to their end

@@ -177,6 +177,21 @@ TEST_CASE_METHOD(Fixture, "zklock doctor finds locks on one path that do not exc
   CHECK(outcome.says("write held by " + other.client_id()));
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "zklock doctor finds a mutex and a semaphore on one path, and has nobody delete its permits") {
+  InterProcessSemaphore semaphore{client, path, 2};
+  const Lease permit = semaphore.acquire();
+  CHECK(zklock({"doctor", path, "--wait", "0"}).status == 0);
+  const Client other = make_client(server);
+  const Lease second = acquire(InterProcessMutex{other, path});
+  const ProgramOutcome outcome = zklock({"doctor", path, "--wait", "0"});
+  CHECK(outcome.status == exit_status::found);
+  CHECK(outcome.says("problem: mixed-locks: " + path + "\n"));
+  CHECK(outcome.says("a semaphore, whose permits are below " + path + "/leases"));
+  CHECK_FALSE(outcome.says("foreign-child"));
+  CHECK(permit.is_held());
+}
+
 TEST_CASE_METHOD(Fixture, "zklock doctor counts all waiters, but only those that have waited for long") {
   const InterProcessReadWriteLock lock{client, path};
   const Lease reading = acquire(lock.read_lock());

@@ -3,6 +3,7 @@
 
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -65,5 +66,36 @@ TEST_CASE("doctor counts every waiter behind the holders of a wait queue that do
     if (found.empty()) continue;
     CHECK(found.front().what.starts_with(each.says + ", the next for "));
     CHECK(found.front().node == "/lock/1");
+  }
+}
+
+TEST_CASE("locks of any two kinds on one path are a problem, and nothing that a recipe makes is to be deleted") {
+  struct Case {
+    const char* title;
+    LockDirectory directory;
+    bool is_mixed;
+  };
+  const std::vector<Case> cases{
+      {"a mutex", {"/lock", {queue({mutex})}, {}, {}}, false},
+      {"a semaphore", {"/lock/leases", {queue({LockKind::permit, LockKind::permit})}, {}, {}}, false},
+      {"a mutex and a write lock", {"/lock", {queue({mutex}), queue({writer})}, {}, {}}, true},
+      {"a mutex and a semaphore", {"/lock", {queue({mutex})}, {}, {"leases", "locks"}}, true},
+      {"a read lock and a semaphore", {"/lock", {queue({reader})}, {}, {"leases", "locks"}}, true},
+      {"a latch and a semaphore", {"/lock", {queue({LockKind::latch})}, {}, {"leases", "locks"}}, true},
+      {"a mutex among permits", {"/lock", {queue({mutex}), queue({LockKind::permit})}, {}, {}}, true},
+      {"a mutex and a foreign child", {"/lock", {queue({mutex})}, {}, {"settings"}}, false},
+  };
+  for (const Case& each : cases) {
+    CAPTURE(each.title);
+    const auto found = find_oddities(each.directory);
+    const auto is_mixture = [](const Finding& finding) {
+      return finding.kind == "mixed-locks" && finding.severity == Severity::problem;
+    };
+    CHECK(std::ranges::count_if(found, is_mixture) == (each.is_mixed ? 1 : 0));
+    for (const Finding& finding : found) {
+      INFO(finding.kind << ": " << finding.remedy);
+      CHECK((finding.remedy.find("delete it") == std::string::npos));
+      CHECK(finding.node.find("leases") == std::string::npos);
+    }
   }
 }
