@@ -4,7 +4,8 @@
 //   live: limits/rate = 10
 //   changed: limits/rate = 20
 //   created: limits/burst = 50
-//   burst is 50, and rate 20
+//   deleted: limits/burst
+//   bursts are free, and rate is 20
 #include "support/ensemble.hpp"
 
 #include <zklock/recipes/caches/curator_cache.hpp>
@@ -16,12 +17,8 @@
 
 using zklock::CacheEvent;
 
-namespace {
-
 /// Text after the root of the configuration.
-std::string name_of(const std::string& path) { return path.substr(std::string{"/config/"}.size()); }
-
-}  // namespace
+static std::string name_of(const std::string& path) { return path.substr(std::string{"/config/"}.size()); }
 
 int main() try {
   const example::Ensemble ensemble;
@@ -39,15 +36,21 @@ int main() try {
 
   zklock::CacheEvents changes = config.events();  // begins with all that is there
   while (changes.next().type != CacheEvent::Type::initialized) continue;
+  const auto tell_next = [&] {
+    CacheEvent change = changes.next();
+    while (change.path.empty()) change = changes.next();  // of the cache as a whole: that it is live, say
+    std::cout << to_string(change.type) << ": " << name_of(change.path);
+    if (change.now) std::cout << " = " << change.now->data;  // a deleted node has none
+    std::cout << '\n';
+  };
   operations.async_set_data("/config/limits/rate", "20", boost::asio::use_future).get();
+  tell_next();
   create("/config/limits/burst", "50");
-  for (int seen = 0; seen < 2;) {
-    const CacheEvent change = changes.next();
-    if (!change.now) continue;  // that the cache is live, say
-    std::cout << to_string(change.type) << ": " << name_of(change.path) << " = " << change.now->data << '\n';
-    ++seen;
-  }
-  std::cout << "burst is " << config.get("/config/limits/burst")->data << ", and rate "
+  tell_next();
+  operations.async_remove("/config/limits/burst", boost::asio::use_future).get();
+  tell_next();  // what is not read in time is merged: then it would be as if the node had never been there
+  const bool is_limited = config.get("/config/limits/burst") != nullptr;
+  std::cout << "bursts are " << (is_limited ? "limited" : "free") << ", and rate is "
             << config.get("/config/limits/rate")->data << '\n';
   return 0;
 } catch (const std::exception& error) {
