@@ -42,7 +42,7 @@ std::string to_text(const Diagnosis& diagnosis) {
   std::string text;
   for (const Finding& one : diagnosis.findings) {
     text += std::string{to_string(one.severity)} + ": " + one.kind + ": " + printable(one.node) + "\n";
-    text += "  " + printable(one.what) + "\n  what to do: " + printable(one.remedy) + "\n";
+    text += "  " + printable(one.what) + "\n  what to do: " + one.remedy + "\n";
   }
   const auto problems =
       static_cast<std::size_t>(std::ranges::count(diagnosis.findings, Severity::problem, &Finding::severity));

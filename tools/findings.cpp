@@ -2,6 +2,7 @@
 
 #include "counted.hpp"
 #include "duration.hpp"
+#include "printable.hpp"
 
 #include <zklock/path.hpp>
 #include <zklock/recipes/locks/lock_node.hpp>
@@ -37,7 +38,7 @@ Finding describe_circle(const Circle& circle) {
             wait.waiting.node_path + " for " + wait.ahead.node_path + " of " + name_of_client(wait.ahead);
   const std::string& node = circle.front().ahead.node_path;
   return {Severity::problem, "deadlock", node, std::move(what),
-          "end one of these clients, or ask for one of the locks: zklock revoke " + node};
+          "end one of these clients, or ask for one of the locks: zklock revoke " + shell_word(node)};
 }
 
 Finding describe_persistent(const LockParticipant& one) {
@@ -85,7 +86,7 @@ Finding describe_mixture(const LockDirectory& directory) {
 Finding describe_data(const LockParticipant& one) {
   return {Severity::note, "foreign-data", one.node_path,
           "its data are no client-id:count, as others' in its queue are: another program, or Curator",
-          "nothing, if you know whose it is: " + name_of_client(one)};
+          "nothing, if you know whose it is: " + printable(name_of_client(one))};
 }
 
 /// The part of a name by which Curator orders: what follows the marker, or all of it.
@@ -136,7 +137,7 @@ Finding describe_stuck(const LockParticipant& first, const LockParticipant& next
           counted(behind, "waiter") + " behind it, the next for " + format_age(age_at(next, watched.now)) +
               ", and nothing has moved for " + format_duration(watched.wait) + ": held by " + name_of_client(first) +
               (first.count == 0 ? "" : ", " + counted(first.count, "time")) + ", " + how_long(first, watched.now),
-          "look what that client does, or ask for the lock: zklock revoke " + first.node_path};
+          "look what that client does, or ask for the lock: zklock revoke " + shell_word(first.node_path)};
 }
 
 /// The path of the semaphore whose wait queue is `directory`; empty if it is no such directory.
@@ -150,8 +151,8 @@ Finding describe_wait(const std::string& semaphore, const LockParticipant& first
           name_of_client(first) + " and " + counted(behind, "waiter") +
               " behind it want permits, and nothing has moved for " + format_duration(watched.wait) + "; " +
               how_long(first, watched.now),
-          "look what those who hold the permits do (zklock ls " + semaphore + "), or ask for them: zklock revoke " +
-              semaphore};
+          "look what those who hold the permits do (zklock ls " + shell_word(semaphore) +
+              "), or ask for them: zklock revoke " + shell_word(semaphore)};
 }
 
 bool is_near_end(const LockParticipant& one) { return one.sequence < 0 || one.sequence > last_safe_sequence - notice; }

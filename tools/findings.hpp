@@ -23,7 +23,7 @@ struct Finding {
   std::string kind;
   std::string node;    ///< the path of the node concerned
   std::string what;    ///< what is wrong with it
-  std::string remedy;  ///< what to do about it
+  std::string remedy;  ///< what to do about it: printable, and its commands are for a shell as they are
 };
 
 [[nodiscard]] std::string_view to_string(Severity severity) noexcept;

@@ -64,6 +64,25 @@ std::string printable(std::string_view text) {
   });
 }
 
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view marks = "/_-.:@%+,=";
+  const auto is_plain = [&](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || marks.find(c) != marks.npos;
+  };
+  if (!text.empty() && std::ranges::all_of(text, is_plain)) return std::string{text};
+  if (text.find('\'') == text.npos && printable(text) == text) return "'" + std::string{text} + "'";
+  return "$'" +
+         rewrite(text,
+                 [](Utf8Character character, std::string_view bytes) {
+                   const bool is_shown = character.size > 0 && !is_hidden(character.value);
+                   if (is_shown && character.value != U'\'' && character.value != U'\\') return std::string{bytes};
+                   std::string escaped;
+                   for (const char byte : bytes) escaped += formatted("\\x%02X", static_cast<unsigned char>(byte));
+                   return escaped;
+                 }) +
+         "'";
+}
+
 std::string to_ascii(std::string_view json) {
   return rewrite(json, [](Utf8Character character, std::string_view bytes) -> std::string {
     const char32_t value = character.size > 0 ? character.value : 0xFFFD;

@@ -1,6 +1,7 @@
 // What `zklock doctor` says of a wait queue that does not move.
 #include "findings.hpp"
 
+#include "doctor.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>
@@ -97,5 +98,33 @@ TEST_CASE("locks of any two kinds on one path are a problem, and nothing that a 
       CHECK((finding.remedy.find("delete it") == std::string::npos));
       CHECK(finding.node.find("leases") == std::string::npos);
     }
+  }
+}
+
+TEST_CASE("a command that doctor prints names the node, and nothing in a name is run by the shell") {
+  struct Case {
+    std::string path;
+    std::string word;  ///< in the command
+  };
+  const std::vector<Case> cases{
+      {"/locks/nightly-0000000001", "/locks/nightly-0000000001"},
+      {"/evil/x$(touch pwned)", "'/evil/x$(touch pwned)'"},
+      {"/evil/x`touch pwned`;touch pwned", "'/evil/x`touch pwned`;touch pwned'"},
+      {"/it's $(touch pwned)", R"($'/it\x27s $(touch pwned)')"},
+      {"/a\\' $(touch pwned)", R"($'/a\x5C\x27 $(touch pwned)')"},
+      {"/two\nlines", R"($'/two\x0Alines')"},
+      {"/gpj\xE2\x80\xAEtxt", R"($'/gpj\xE2\x80\xAEtxt')"},
+      {"/\xC3\xA9t\xC3\xA9", "'/\xC3\xA9t\xC3\xA9'"},
+  };
+  for (const Case& each : cases) {
+    CAPTURE(each.path);
+    WaitQueue waiting = queue({mutex, mutex});
+    waiting.front().node_path = each.path;
+    const Survey before{.directories = {{"/", {waiting}, {}, {}}}, .unreadable = {}, .cut_off = {}};
+    Diagnosis diagnosis;
+    diagnosis.findings = find_stuck(before, {waiting}, {.wait = 1s, .stuck_after = 10s, .now = start + 20s});
+    REQUIRE(diagnosis.findings.size() == 1);
+    CHECK(diagnosis.findings[0].remedy.ends_with(": zklock revoke " + each.word));
+    CHECK(to_text(diagnosis).find(": zklock revoke " + each.word + "\n") != std::string::npos);
   }
 }
