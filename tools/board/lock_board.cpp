@@ -44,14 +44,17 @@ std::vector<WaitQueue> queues_of(const std::string& directory, const SortedNames
   return queues;
 }
 
+/// A request to revoke takes the place of the client's id in the node, not in what is known of it.
 void read_into(LockParticipant& one, const DataResult& node) {
-  one.client_id.clear();
-  one.count = 0;
+  one.revocation_requested = node.data == revocation_request;
+  if (!one.revocation_requested || one.fencing_token != node.stat.czxid) {
+    one.client_id.clear();
+    one.count = 0;
+  }
   if (const auto data = parse_lock_data(node.data)) {
     one.client_id = data->client_id;
     one.count = data->count;
   }
-  one.revocation_requested = node.data == revocation_request;
   one.session_id = node.stat.ephemeral_owner;
   one.fencing_token = node.stat.czxid;
   one.since = node.stat.created;

@@ -165,6 +165,24 @@ TEST_CASE("the history has each holder that was seen, also when its data were re
   CHECK(board.history("/a")[3].held == 6s);
 }
 
+TEST_CASE("a holder that is asked for its lock keeps the name that was read of it before") {
+  LockBoard board;
+  board.listed("/a", {mutex(1)}, start);
+  board.node_read("/a/" + mutex(1), node("one:2", 0xa, 5), start);
+  for (const auto when : {start + 1s, start + 2s}) {
+    board.node_read("/a/" + mutex(1), node("__REVOKE__", 0xa, 5), when);
+    const LockParticipant& holder = board.find("/a")->holder;
+    CHECK(holder.revocation_requested);
+    CHECK(holder.client_id == "one");
+    CHECK(holder.count == 2);
+  }
+  CHECK(board.survey().directories.at(0).queues.at(0).at(0).client_id == "one");
+
+  // another node of that name is another client's
+  board.node_read("/a/" + mutex(1), node("__REVOKE__", 0xb, 9), start + 3s);
+  CHECK(board.find("/a")->holder.client_id.empty());
+}
+
 TEST_CASE("a lock's history is bounded") {
   LockBoard board;
   for (int i = 1; i <= 1'000; ++i) board.listed("/a", {mutex(i)}, start);
