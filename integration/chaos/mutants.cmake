@@ -56,7 +56,7 @@ endfunction()
 # Tokens that are no transactions.
 zklock_mutant(I1 recipes/src/locks/lease/lease.cpp "share_->held_lock().fencing_token() : 0" "share_->held_lock().fencing_token() / 2 : 0")
 # A lease that believes itself valid when it has timed out: its user stays, and is not told.
-zklock_mutant(I2 recipes/src/locks/lease/held_lock.cpp "if (!lost_ && (is_final(session().state()) || Clock::now() >= session().valid_until())) lost_ = true;"
+zklock_mutant(I2 recipes/src/locks/lease/held_lock.cpp "if (loss_ == Loss::none) note(loss_of(session()));"
   "static_cast<void>(place_);")
 # Granted by the first wake-up, or without any: the second contender in the queue goes ahead.
 zklock_mutant(I3 recipes/src/wait_queue/queue_position.cpp "result.verdict = nearest ?"

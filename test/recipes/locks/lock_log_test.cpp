@@ -310,6 +310,37 @@ TEST_CASE("a lock that ends because its client is closed causes no warning") {
        "closed", LogLevel::info);
 }
 
+TEST_CASE("a lease that had run out when its client was closed was lost, and that is one warning") {
+  lose(
+      [](Simulation& simulation, std::string) -> asio::awaitable<void> {
+        simulation.oversleep(simulation.client("a").session().valid_until());
+        co_await simulation.client("a").async_close(asio::use_awaitable);
+      },
+      "validity_passed");
+  lose(
+      [](Simulation& simulation, std::string) -> asio::awaitable<void> {
+        simulation.oversleep(Clock::now() + timeout);
+        co_await simulation.client("a").async_close(asio::use_awaitable);
+      },
+      "session_expired");
+}
+
+TEST_CASE("what has ended a lease is its cause, whatever ends its session before the log has it") {
+  const Log log{LogLevel::info};
+  play([&](Simulation& simulation) -> asio::awaitable<void> {
+    auto lease = std::make_unique<Lease>(co_await acquire(mutex_of(simulation, "a", log)));
+    simulation.oversleep(lease->valid_until());
+    CHECK_FALSE(lease->is_held());
+    lease.reset();
+    co_await simulation.client("a").async_close(asio::use_awaitable);
+    co_await pause(1s);
+    INFO(log.text());
+    REQUIRE(log.count("event=") == 1);
+    CHECK(log.with({"event=lost"}).at(0).level == LogLevel::warning);
+    CHECK(after(log.with({"event=lost"}).at(0), "cause=") == "validity_passed");
+  });
+}
+
 TEST_CASE("an untroubled lock writes nothing above the debug level") {
   const Log log{LogLevel::info};
   play([&](Simulation& simulation) -> asio::awaitable<void> {

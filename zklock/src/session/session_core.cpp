@@ -21,19 +21,20 @@ void SessionCore::start() { driver_->start(weak_from_this()); }
 
 void SessionCore::close(CloseMode mode, std::function<void()> closed) {
   const bool ended = is_final(state_);
+  const SessionState end = is_silent() ? SessionState::expired : SessionState::closed;
   driver_->close(mode, make_error_code(Error::closing), std::move(closed));
   if (ended) return;
   expiry_.cancel();
   renewal_.cancel();
   on_state = nullptr;
-  enter(SessionState::closed);
+  enter(end);
 }
 
 void SessionCore::abandon() {
   expiry_.cancel();
   renewal_.cancel();
   on_state = nullptr;
-  if (!is_final(state_)) enter(SessionState::closed);
+  if (!is_final(state_)) enter(is_silent() ? SessionState::expired : SessionState::closed);
   driver_->abandon();
 }
 

@@ -73,11 +73,24 @@ LeaseState HeldLock::state() const noexcept {
 }
 
 bool HeldLock::is_lost() const noexcept {
-  if (lost_) return true;
-  const bool is_session_over = is_final(session().state());
-  const auto now = Clock::now();
-  if (is_session_over || now >= session().valid_until() || is_over_limit(now)) lost_ = true;
-  return lost_;
+  if (loss_ == Loss::none) note(loss_of(session()));
+  if (loss_ == Loss::none && is_over_limit(Clock::now())) note(Loss::max_hold_passed);
+  return loss_ != Loss::none;
+}
+
+void HeldLock::note(Loss loss) const noexcept {
+  Loss none = Loss::none;
+  loss_.compare_exchange_strong(none, loss);
+}
+
+/// A session that is closed when its validity has passed ends no lease any more.
+HeldLock::Loss HeldLock::loss_of(const Session& session) noexcept {
+  const SessionState state = session.state();
+  const bool has_passed = Clock::now() >= session.valid_until();
+  if (state == SessionState::expired) return Loss::session_expired;
+  if (state == SessionState::auth_failed) return Loss::auth_failed;
+  if (has_passed) return Loss::validity_passed;
+  return state == SessionState::closed ? Loss::closed : Loss::none;
 }
 
 Clock::time_point HeldLock::valid_until() const noexcept {
@@ -88,8 +101,7 @@ void HeldLock::lose() {
   if (kept_) kept_->lose();
   place_.mark_deleted();
   if (count() == 0) return;  // the reply to its own delete tells
-  if (!is_lost()) node_deleted_ = true;
-  lost_ = true;
+  if (!is_lost()) note(Loss::node_deleted);
   wake();
   conclude();
 }
@@ -149,10 +161,10 @@ void HeldLock::await_limit() {
 
 /// The lease is lost before the delete is sent.
 void HeldLock::on_limit() {
-  if (!is_lost()) return await_limit();  // it was extended
-  wake();
+  if (!is_over_limit(Clock::now())) return await_limit();  // it was extended
+  if (is_lost()) wake();
   conclude();
-  if (limit_ == limit_passed && end_node()) remove();
+  if (end_node()) remove();
 }
 
 /// From then on it cannot be extended.
@@ -178,7 +190,7 @@ bool HeldLock::end_node() {
 
 void HeldLock::remove(std::function<void(error_code)> removed) {
   auto conclude = [self = shared_from_this(), removed = std::move(removed)](error_code outcome) {
-    if (outcome == Error::no_node && !self->lost_.exchange(true)) self->node_deleted_ = true;
+    if (outcome == Error::no_node) self->note(Loss::node_deleted);
     self->conclude();
     if (removed) removed(outcome);
   };
@@ -203,25 +215,24 @@ LockEvent HeldLock::event(LockPhase phase) const noexcept {
 
 void HeldLock::conclude() noexcept {
   if (concluded_.exchange(true) || !lock_->is_heard()) return;
-  LockEvent end = event(lost_ ? LockPhase::lost : LockPhase::released);
+  const Loss loss = loss_;
+  LockEvent end = event(loss == Loss::none ? LockPhase::released : LockPhase::lost);
   end.held = Clock::now() - granted_at_;
-  if (lost_) end.cause = cause_of_loss();
+  end.cause = name_of(loss);
   tell(*lock_, end);
 }
 
-std::string_view HeldLock::cause_of_loss() const noexcept {
-  if (limit_ == limit_passed) return "max_hold_passed";
-  if (node_deleted_) return "node_deleted";
-  switch (session().state()) {
-    case SessionState::expired: return "session_expired";
-    case SessionState::auth_failed: return "auth_failed";
-    case SessionState::closed: return "closed";
-    case SessionState::connecting:
-    case SessionState::connected:
-    case SessionState::suspended:
-    case SessionState::read_only: break;
+std::string_view HeldLock::name_of(Loss loss) noexcept {
+  switch (loss) {
+    case Loss::none: break;
+    case Loss::session_expired: return "session_expired";
+    case Loss::validity_passed: return "validity_passed";
+    case Loss::max_hold_passed: return "max_hold_passed";
+    case Loss::node_deleted: return "node_deleted";
+    case Loss::auth_failed: return "auth_failed";
+    case Loss::closed: return "closed";
   }
-  return "validity_passed";
+  return {};
 }
 
 // ---- waiting

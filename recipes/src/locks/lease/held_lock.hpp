@@ -65,7 +65,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   /// true.
   [[nodiscard]] bool is_lost() const noexcept;
   /// Why it is lost.
-  [[nodiscard]] std::string_view cause_of_loss() const noexcept;
+  [[nodiscard]] std::string_view cause_of_loss() const noexcept { return name_of(loss_); }
   /// Unless the session ends or the node is deleted.
   [[nodiscard]] Clock::time_point valid_until() const noexcept;
   /// Puts the end of the longest hold off to then, if it is earlier. False: it is lost.
@@ -104,6 +104,18 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   [[nodiscard]] std::shared_ptr<AsyncEvent> open_event();
 
  private:
+  enum class Loss : std::uint8_t {
+    none,
+    session_expired,
+    validity_passed,
+    max_hold_passed,
+    node_deleted,
+    auth_failed,
+    closed
+  };
+  [[nodiscard]] static Loss loss_of(const Session& session) noexcept;
+  [[nodiscard]] static std::string_view name_of(Loss loss) noexcept;
+
   void on_lapse() override;
   void on_link(SessionState state) override;
   void on_node_deleted() override { lose(); }
@@ -117,6 +129,8 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   [[nodiscard]] bool is_over_limit(Clock::time_point now) const noexcept;
   /// The caller has to give the node back. True: the client does not keep it, and remove() is to be called.
   [[nodiscard]] bool end_node();
+  /// The first loss is the one that counts.
+  void note(Loss loss) const noexcept;
   [[nodiscard]] LockEvent event(LockPhase phase) const noexcept;
   static Awaitable<void> ask_server_again(std::weak_ptr<HeldLock> weak, Session session);
   void count_has_changed();
@@ -139,8 +153,7 @@ class HeldLock : public std::enable_shared_from_this<HeldLock>, public LapseList
   mutable std::atomic<Clock::rep> limit_{std::numeric_limits<Clock::rep>::max()};  // since the epoch of Clock
   std::weak_ptr<Timer> limit_timer_;  // the wait for it owns it: a lease may outlive its client's executor
   std::atomic<bool> node_ended_{false};
-  mutable std::atomic<bool> lost_{false};
-  std::atomic<bool> node_deleted_{false};
+  mutable std::atomic<Loss> loss_{Loss::none};
   std::atomic<bool> concluded_{false};
   std::atomic<bool> revoked_{false};
   bool is_suspect_ = false;              // as it was told
