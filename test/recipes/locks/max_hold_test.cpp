@@ -296,6 +296,19 @@ TEST_CASE("a longest hold that passes without a link ends the lease then, and th
   });
 }
 
+TEST_CASE("a longest hold frees a lock whose lease was lost before, while its session lives on") {
+  play([](Simulation& simulation) -> asio::awaitable<void> {
+    const Lease stuck = co_await acquire(limited_mutex(simulation, "a"));
+    simulation.oversleep(stuck.valid_until());
+    REQUIRE(stuck.state() == LeaseState::lost);
+    co_await pause(20s);
+    REQUIRE(exists(simulation, stuck.node_path()));
+    co_await pause(10s);
+    CHECK_FALSE(exists(simulation, stuck.node_path()));
+    CHECK(stuck.cause_of_loss() == "validity_passed");  // the first one
+  });
+}
+
 TEST_CASE("the log says that a longest hold has passed, once, and a release in time says nothing") {
   const Log log{LogLevel::info};
   play([&](Simulation& simulation) -> asio::awaitable<void> {
