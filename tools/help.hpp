@@ -174,7 +174,7 @@ address. There is no TLS: put a proxy in front of it, and name that one by --all
 With --allow-revoke the page can ask a holder to release its lock, as 'zklock revoke' does. It deletes nothing. Each
 such request is a line of JSON on stdout, and in the file of --audit.
 
-Programs may read /metrics (Prometheus), /livez and /readyz, with "Authorization: Bearer TOKEN" if there is a token.
+Programs may read /metrics (Prometheus), with "Authorization: Bearer TOKEN" if there is a token, /livez and /readyz.
 
 Exit status: 0 when interrupted (SIGINT, SIGTERM, SIGHUP); 64 the command line is wrong; 69 it cannot listen.
 

@@ -49,8 +49,9 @@ const ask = (url, path, { method = "GET", headers = {}, body } = {}) => new Prom
 const own = { "content-type": "application/json", "x-zklock": "1" };
 const bearer = { authorization: `Bearer ${token}` };
 
-test("a page of another host is refused on every path", async () => {
-  for (const path of ["/", "/api/stream", "/api/session", "/metrics", "/livez", "/readyz"]) {
+test("a page of another host is refused on every path but those of probes", async () => {
+  for (const path of ["/livez", "/readyz"]) assert.equal((await ask(open.url, path, { headers: { host: "evil.example" } })).status, 200, path);
+  for (const path of ["/", "/api/stream", "/api/session", "/metrics"]) {
     assert.equal((await ask(open.url, path, { headers: { host: "evil.example" } })).status, 403, path);
     assert.equal((await ask(open.url, path)).status, path === "/api/session" ? 204 : 200, path);
   }
@@ -73,8 +74,9 @@ test("every reply has the headers that keep other pages out, and none that lets 
   }
 });
 
-test("with a token nothing but the page is served without it", async () => {
-  for (const path of ["/api/stream", "/api/session", "/metrics", "/livez", "/readyz"]) {
+test("with a token nothing but the page and the probes is served without it", async () => {
+  for (const path of ["/livez", "/readyz"]) assert.equal((await ask(closed.url, path)).status, 200, path);
+  for (const path of ["/api/stream", "/api/session", "/metrics"]) {
     assert.equal((await ask(closed.url, path)).status, 401, path);
     assert.ok((await ask(closed.url, path, { headers: bearer })).status < 300, path);
   }

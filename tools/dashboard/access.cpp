@@ -31,6 +31,12 @@ bool knows_host(const AccessRules& rules, const WebRequest& request) {
          std::ranges::any_of(rules.allowed_hosts, [&](const std::string& one) { return host == lower(one); });
 }
 
+/// A probe has neither a token nor a name by which it knows the dashboard, and the replies tell nothing of locks.
+bool is_probe(const WebRequest& request) {
+  return request.method == "GET" &&
+         (request.path == "/livez" || request.path == "/readyz" || request.path == "/healthz");
+}
+
 /// A request that a page of another origin has made, which a browser says.
 bool is_from_elsewhere(const WebRequest& request) {
   const std::string_view site = request.header("sec-fetch-site");
@@ -73,6 +79,7 @@ bool has_token(const AccessRules& rules, const WebRequest& request) {
 }  // namespace
 
 std::optional<WebReply> refuse(const AccessRules& rules, const WebRequest& request) {
+  if (is_probe(request)) return std::nullopt;
   if (!knows_host(rules, request))
     return plain_text(403, "this dashboard does not know that host name: name it by --allowed-host");
   const bool is_post = request.method == "POST";

@@ -21,7 +21,8 @@ struct AccessRules {
 };
 
 /// Refuses what does not come from the dashboard's own page, or from a program that was given the token. The host is
-/// checked first, on every path: neither a loopback address nor the check of Origin stops DNS rebinding.
+/// checked first, on every path but those of probes: neither a loopback address nor the check of Origin stops DNS
+/// rebinding.
 [[nodiscard]] std::optional<WebReply> refuse(const AccessRules& rules, const WebRequest& request);
 
 /// Whether the address is reached from this machine only.

@@ -1,5 +1,7 @@
 #include "books.hpp"
 
+#include "folded_path.hpp"
+
 #include <zklock/detail/utf8.hpp>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 namespace zklock::metrics {
 namespace {
 
-constexpr std::size_t max_label_bytes = 256;
 constexpr std::size_t max_cached_paths = 4'096;
 
 /// The index of a value that the list has; else that of the first.
@@ -36,7 +37,7 @@ LockNumbers& Metrics::Books::lock_of(std::string_view path) {
   if (by_path_.size() >= max_cached_paths) by_path_.clear();
   std::string label = options_.labeller(path);
   // Prometheus refuses a whole scrape for one label that is not UTF-8.
-  const bool fits = label.size() <= max_label_bytes && detail::is_utf8(label);
+  const bool fits = label.size() <= web::max_label_bytes && detail::is_utf8(label);
   const std::size_t own = numbers_.locks.size() - numbers_.locks.count(other_locks);
   if (!fits || (own >= options_.max_locks && !numbers_.locks.contains(label))) label = other_locks;
   LockNumbers& lock = numbers_.locks[std::move(label)];

@@ -41,7 +41,7 @@ Headers with(Headers headers, const std::string& name, const std::string& value)
 
 }  // namespace
 
-TEST_CASE("the host is checked first, on every path") {
+TEST_CASE("the host is checked first, on every path but those of probes") {
   const auto [host, accepted] = GENERATE(table<std::string, bool>({
       {"localhost", true},
       {"localhost:8080", true},
@@ -62,9 +62,18 @@ TEST_CASE("the host is checked first, on every path") {
       {"", false},
   }));
   INFO(host);
-  for (const char* path : {"/", "/api/stream", "/api/session", "/metrics", "/livez", "/readyz", "/nothing"})
+  for (const char* path : {"/", "/api/stream", "/api/session", "/metrics", "/nothing"})
     CHECK(status_of(open_rules, get(path, {{"host", host}})) == (accepted ? 0 : 403));
   CHECK(status_of(token_rules, get("/", {{"host", "10.0.0.5:8080"}})) == 0);
+}
+
+TEST_CASE("probes are answered without a token, for any host, and by GET only") {
+  for (const AccessRules& rules : {open_rules, token_rules})
+    for (const char* path : {"/livez", "/readyz", "/healthz"}) {
+      CHECK(status_of(rules, get(path, {{"host", "10.1.2.3:8080"}})) == 0);
+      CHECK(status_of(rules, get(path, {})) == 0);
+      CHECK(status_of(rules, post(path, {})) == 403);
+    }
 }
 
 TEST_CASE("two hosts, or none, are refused") {
@@ -124,7 +133,7 @@ TEST_CASE("with a token everything but the page needs it, as a cookie or a heade
   const auto status = [](const std::string& path, const std::string& name, const std::string& value) {
     return status_of(token_rules, get(path, {{"host", "localhost"}, {name, value}}));
   };
-  for (const char* path : {"/api/stream", "/api/session", "/metrics", "/livez", "/readyz"}) {
+  for (const char* path : {"/api/stream", "/api/session", "/metrics"}) {
     CHECK(status(path, "accept", "*/*") == 401);
     CHECK(status(path, "authorization", "Bearer 0123456789abcdef") == 0);
     CHECK(status(path, "authorization", "Bearer 0123456789abcdeg") == 401);
