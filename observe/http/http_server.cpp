@@ -211,17 +211,18 @@ asio::awaitable<void> HttpServer::converse(Connection& connection) {
     if (wants_no_body) request.method = "GET";  // a stream of events is nothing without a body: the handler answers
     WebReply reply;
     std::unique_ptr<EventSource> source;
-    if (wants_stream && streams_ >= limits_.streams)
-      reply = plain_text(503, "too many viewers");
-    else if (wants_stream)
-      source = handler_->open_stream(request, reply);
+    const bool is_full = wants_stream && streams_ >= limits_.streams;
+    if (wants_stream && !is_full) source = handler_->open_stream(request);
     if (source) {
       const Count one{streams_};
       connection.phase = Connection::Phase::streams;
       co_await send_events(stream, *source);
       co_return;
     }
-    if (!wants_stream) reply = co_await handler_->answer(std::move(request));
+    if (is_full)
+      reply = plain_text(503, "too many viewers");
+    else
+      reply = co_await handler_->answer(std::move(request));
     auto message = to_message(std::move(reply), received.version(), received.keep_alive());
     if (wants_no_body) message.body().clear();  // after its length is in the header
     again = co_await send(stream, message, limits_) && connection.phase != Connection::Phase::ends;

@@ -52,11 +52,8 @@ class WebHandler {
  public:
   virtual ~WebHandler() = default;
   [[nodiscard]] virtual boost::asio::awaitable<WebReply> answer(WebRequest request) = 0;
-  /// The stream for an accepted request of it; null: `refusal` says why not.
-  [[nodiscard]] virtual std::unique_ptr<EventSource> open_stream(const WebRequest&, WebReply& refusal) {
-    refusal = plain_text(404, "there is nothing here");
-    return nullptr;
-  }
+  /// The stream for an accepted request of it; null: answer() says why not.
+  [[nodiscard]] virtual std::unique_ptr<EventSource> open_stream(const WebRequest&) { return nullptr; }
 };
 
 /// The request for the stream of events.

@@ -70,10 +70,11 @@ std::string_view cookie_of(const AccessRules& rules, const WebRequest& request) 
 
 bool has_token(const AccessRules& rules, const WebRequest& request) {
   if (rules.token.empty()) return true;
-  constexpr std::string_view bearer = "Bearer ";
+  constexpr std::string_view bearer = "bearer ";
   const std::string_view header = request.header("authorization");
-  if (header.starts_with(bearer) && is_same_secret(header.substr(bearer.size()), rules.token)) return true;
-  return is_same_secret(cookie_of(rules, request), rules.token);
+  const bool has_bearer = lower(header.substr(0, bearer.size())) == bearer;
+  if (has_bearer && is_same_secret(header.substr(bearer.size()), rules.token)) return true;
+  return is_same_secret(cookie_of(rules, request), rules.session);
 }
 
 }  // namespace
@@ -106,7 +107,7 @@ bool is_loopback(std::string_view host) noexcept {
 }
 
 std::string make_cookie(const AccessRules& rules) {
-  return cookie_name(rules) + "=" + rules.token + "; HttpOnly; SameSite=Strict; Path=/";
+  return cookie_name(rules) + "=" + rules.session + "; HttpOnly; SameSite=Strict; Path=/";
 }
 
 bool is_same_secret(std::string_view one, std::string_view other) noexcept {

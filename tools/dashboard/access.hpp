@@ -18,6 +18,7 @@ struct AccessRules {
   std::uint16_t port = 0;                    ///< names the cookie
   std::vector<std::string> allowed_hosts{};  ///< further names, such as a proxy's
   std::string token{};                       ///< empty: none is needed
+  std::string session{};                     ///< what the cookie is: made for this listener alone, never the token
 };
 
 /// Refuses what does not come from the dashboard's own page, or from a program that was given the token. The host is

@@ -78,6 +78,7 @@ class Dashboard {
     pages_->set_port(server_->port());
   }
 
+  /// A token that was made is a part of the address that is printed.
   void start(const std::string& token) {
     const bool is_six = address_.host.find(':') != std::string::npos;
     std::cout << "http://" << (is_six ? "[" + address_.host + "]" : address_.host) << ":" << server_->port() << "/"
@@ -122,6 +123,7 @@ class Dashboard {
     pages.access.listen_host = address.host;
     pages.access.allowed_hosts = options.allowed_hosts;
     pages.access.token = options.token;
+    pages.access.session = make_token();
     pages.bases = options.bases;
     pages.may_revoke = options.allow_revoke;
     if (options.allow_revoke) pages.audit = open_audit(options.audit, AuditOutput::file_and_stdout);
@@ -164,7 +166,7 @@ int dashboard(const DashboardOptions& given) {
   Signals signals{context.get_executor(), {SIGINT, SIGTERM, SIGHUP}};
   const Connection connection{options.where};
   Dashboard dashboard{context, options, connection};
-  dashboard.start(options.token);
+  dashboard.start(options.token_file.empty() ? options.token : std::string{});
   asio::co_spawn(context, signals.next(), [&](const std::exception_ptr&, const auto&) { context.stop(); });
   context.run();
   dashboard.stop(context);

@@ -2,10 +2,13 @@
 
 #include "await.hpp"
 #include "board_metrics.hpp"
+#include "counted.hpp"
+#include "failure.hpp"
 #include "page_text.hpp"
 
 #include <zklock/path.hpp>
 #include <zklock/recipes/locks/revocation.hpp>
+#include <zklock/timer.hpp>
 
 #include <boost/json.hpp>
 
@@ -53,7 +56,10 @@ std::int64_t number_of(const std::string& text) {
 }  // namespace
 
 asio::awaitable<WebReply> Pages::answer(WebRequest request) {
-  if (auto refusal = refuse(options_.access, request)) co_return std::move(*refusal);
+  if (auto refusal = refuse(options_.access, request)) {
+    if (refusal->status == 401 && request.has("authorization")) co_await slow_down();
+    co_return std::move(*refusal);
+  }
   const bool is_post = request.method == "POST";
   const std::string& path = request.path;
   if (!is_post && path == "/") {
@@ -62,7 +68,11 @@ asio::awaitable<WebReply> Pages::answer(WebRequest request) {
     co_return page;
   }
   if (!is_post && path == "/api/session") co_return no_content();
-  if (is_post && path == "/api/session") co_return log_in(request);
+  if (is_post && path == "/api/session") {
+    WebReply reply = log_in(request);
+    if (reply.status == 401) co_await slow_down();
+    co_return reply;
+  }
   if (is_post && path == "/api/view") co_return set_view(request);
   if (is_post && path == "/api/revoke") {
     if (!options_.may_revoke) co_return plain_text(403, "this dashboard is read-only: start it with --allow-revoke");
@@ -78,12 +88,8 @@ asio::awaitable<WebReply> Pages::answer(WebRequest request) {
   co_return plain_text(404, "there is nothing here");
 }
 
-std::unique_ptr<EventSource> Pages::open_stream(const WebRequest& request, WebReply& refusal) {
-  if (auto refused = refuse(options_.access, request)) {
-    refusal = std::move(*refused);
-    return nullptr;
-  }
-  return board_.open();
+std::unique_ptr<EventSource> Pages::open_stream(const WebRequest& request) {
+  return refuse(options_.access, request) ? nullptr : board_.open();
 }
 
 WebReply Pages::log_in(const WebRequest& request) const {
@@ -95,6 +101,13 @@ WebReply Pages::log_in(const WebRequest& request) const {
   WebReply reply = no_content();
   reply.headers.emplace_back("Set-Cookie", make_cookie(options_.access));
   return reply;
+}
+
+/// After a wrong token: says so, and lets its sender wait. The server's bound of connections bounds both.
+asio::awaitable<void> Pages::slow_down() {
+  say("a wrong token was sent, " + counted(++wrong_tokens_, "time") + " so far");
+  Timer timer{co_await asio::this_coro::executor, std::chrono::seconds{1}};
+  co_await timer.async_wait(use_tuple);
 }
 
 WebReply Pages::set_view(const WebRequest& request) {

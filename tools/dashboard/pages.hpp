@@ -32,19 +32,21 @@ class Pages : public WebHandler {
   void set_port(std::uint16_t port) { options_.access.port = port; }
 
   [[nodiscard]] boost::asio::awaitable<WebReply> answer(WebRequest request) override;
-  [[nodiscard]] std::unique_ptr<EventSource> open_stream(const WebRequest& request, WebReply& refusal) override;
+  [[nodiscard]] std::unique_ptr<EventSource> open_stream(const WebRequest& request) override;
 
  private:
   [[nodiscard]] WebReply log_in(const WebRequest& request) const;
   [[nodiscard]] WebReply set_view(const WebRequest& request);
   [[nodiscard]] WebReply ready() const;
   [[nodiscard]] boost::asio::awaitable<WebReply> revoke(std::string node, std::string czxid);
+  [[nodiscard]] boost::asio::awaitable<void> slow_down();
   void record(const RevokeEvent& event) const;
 
   PageOptions options_;
   LiveBoard& board_;
   ClientHandle client_;
   BoardFeed& feed_;
+  std::size_t wrong_tokens_ = 0;
 };
 
 }  // namespace zklock::tools

@@ -25,9 +25,7 @@ class Source : public WebHandler {
  public:
   explicit Source(std::function<std::string()> next) : next_{std::move(next)} {}
   boost::asio::awaitable<WebReply> answer(WebRequest) override { co_return plain_text(200, "ok"); }
-  std::unique_ptr<EventSource> open_stream(const WebRequest&, WebReply&) override {
-    return std::make_unique<Events>(*this);
-  }
+  std::unique_ptr<EventSource> open_stream(const WebRequest&) override { return std::make_unique<Events>(*this); }
   /// Waits until there are so many streams.
   [[nodiscard]] bool comes_to_have(int streams) {
     std::unique_lock lock{mutex_};

@@ -29,8 +29,8 @@ unsigned status_of(const AccessRules& rules, const WebRequest& request) {
   return refused ? refused->status : 0;
 }
 
-const AccessRules open_rules{"127.0.0.1", 8080, {"locks.example"}, ""};
-const AccessRules token_rules{"10.0.0.5", 8080, {}, "0123456789abcdef"};
+const AccessRules open_rules{"127.0.0.1", 8080, {"locks.example"}, "", ""};
+const AccessRules token_rules{"10.0.0.5", 8080, {}, "0123456789abcdef", "fedcba9876543210"};
 const Headers json_post{{"content-type", "application/json"}, {"x-zklock", "1"}};
 
 Headers with(Headers headers, const std::string& name, const std::string& value) {
@@ -82,7 +82,7 @@ TEST_CASE("two hosts, or none, are refused") {
 }
 
 TEST_CASE("a host of IPv6 is known by its literal in brackets") {
-  const AccessRules six{"fd00::5", 8080, {}, ""};
+  const AccessRules six{"fd00::5", 8080, {}, "", ""};
   CHECK(status_of(six, get("/", {{"host", "[fd00::5]:8080"}})) == 0);
   CHECK(status_of(six, get("/", {{"host", "fd00::5"}})) == 403);
 }
@@ -136,11 +136,15 @@ TEST_CASE("with a token everything but the page needs it, as a cookie or a heade
   for (const char* path : {"/api/stream", "/api/session", "/metrics"}) {
     CHECK(status(path, "accept", "*/*") == 401);
     CHECK(status(path, "authorization", "Bearer 0123456789abcdef") == 0);
+    CHECK(status(path, "authorization", "bearer 0123456789abcdef") == 0);
+    CHECK(status(path, "authorization", "BEARER 0123456789abcdef") == 0);
     CHECK(status(path, "authorization", "Bearer 0123456789abcdeg") == 401);
+    CHECK(status(path, "authorization", "Bearer fedcba9876543210") == 401);
     CHECK(status(path, "authorization", "Basic 0123456789abcdef") == 401);
-    CHECK(status(path, "cookie", "other=1; zklock-8080=0123456789abcdef") == 0);
-    CHECK(status(path, "cookie", "zklock-8080=0123456789abcdef") == 0);
-    CHECK(status(path, "cookie", "zklock-8081=0123456789abcdef") == 401);
+    CHECK(status(path, "cookie", "other=1; zklock-8080=fedcba9876543210") == 0);
+    CHECK(status(path, "cookie", "zklock-8080=fedcba9876543210") == 0);
+    CHECK(status(path, "cookie", "zklock-8080=0123456789abcdef") == 401);
+    CHECK(status(path, "cookie", "zklock-8081=fedcba9876543210") == 401);
     CHECK(status(path, "cookie", "zklock-8080=") == 401);
   }
   CHECK(status("/", "accept", "*/*") == 0);
@@ -149,8 +153,8 @@ TEST_CASE("with a token everything but the page needs it, as a cookie or a heade
   CHECK(status_of(token_rules, post("/api/revoke", json_post)) == 401);
 }
 
-TEST_CASE("the cookie is for this page's requests only, and named by the port") {
-  CHECK(make_cookie(token_rules) == "zklock-8080=0123456789abcdef; HttpOnly; SameSite=Strict; Path=/");
+TEST_CASE("the cookie has no token, is for this page's requests only, and named by the port") {
+  CHECK(make_cookie(token_rules) == "zklock-8080=fedcba9876543210; HttpOnly; SameSite=Strict; Path=/");
 }
 
 TEST_CASE("secrets are the same or not, and an empty one never is") {
