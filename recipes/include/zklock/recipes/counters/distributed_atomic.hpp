@@ -145,6 +145,8 @@ void start_typed_atomic(AtomicPtr core, AtomicStep step, Handler<AtomicResult<ty
 
 }  // namespace detail
 
+class CachedAtomicLong;
+
 /// A value in a node that processes change together; works together with Curator's DistributedAtomicLong,
 /// DistributedAtomicInteger and DistributedAtomicValue on one path. Each change is made exactly once, or not at all if it
 /// fails with a definite error, although replies and sessions are lost: docs/counters.md. Changes that one object gets
@@ -218,6 +220,7 @@ class BasicAtomic {
   AtomicResultOf initialize(Value first) const { return change(Steps::initialize(std::move(first))); }
 
  private:
+  friend class CachedAtomicLong;
   using Steps = detail::AtomicSteps<Codec>;
 
   template <class Token>
