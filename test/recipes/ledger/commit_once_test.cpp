@@ -3,6 +3,8 @@
 
 #include <zklock/recipes/ledger/commit_once.hpp>
 
+#include <set>
+
 using namespace zklock;
 using namespace zklock::test;
 using namespace std::chrono_literals;
@@ -119,6 +121,24 @@ TEST_CASE_METHOD(Fixture, "a transaction that is refused says which part has fai
   Transaction bad;
   bad.set_data("relative", "");
   CHECK(std::get<0>(once(bad)) == Error::invalid_transaction);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a transaction that a repeat was refused is not told as done, though the reply to its end is lost") {
+  create("/a");
+  CHECK_FALSE(std::get<0>(once(setting("/a", "1"))));
+  ensemble.on_call([lost = std::set<std::string>{}](const testing::FakeCall& call) mutable {
+    const bool strikes =
+        (call.operation == "commit" && !call.applied) || (call.operation == "set_data" && call.applied);
+    return strikes && lost.emplace(call.operation).second ? testing::FakeFault::cut : testing::FakeFault::none;
+  });
+  Transaction work = setting("/a", "2");
+  work.check("/missing");
+  std::optional<error_code> ended;
+  async_commit_once(reader, work,
+                    asio::bind_executor(simulation.executor(), [&](error_code error, auto&&...) { ended = error; }));
+  run(5s);
+  CHECK(ended == Error::no_node);
 }
 
 TEST_CASE_METHOD(Fixture, "a slot that an operator deletes, or another program writes to, does no harm") {
