@@ -18,6 +18,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.atomic.AtomicValue;
+import org.apache.curator.framework.recipes.atomic.DistributedAtomicInteger;
+import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
 import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
 import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
@@ -35,6 +38,7 @@ import org.apache.curator.framework.recipes.locks.StandardLockInternalsDriver;
 import org.apache.curator.framework.recipes.shared.SharedCount;
 import org.apache.curator.framework.recipes.shared.SharedValue;
 import org.apache.curator.framework.recipes.shared.VersionedValue;
+import org.apache.curator.retry.RetryNTimes;
 import org.apache.curator.retry.RetryOneTime;
 
 public class LockPeer {
@@ -142,7 +146,7 @@ public class LockPeer {
   /// "revocable PATH", "revocations", "revoke NODE", "work KIND PATH THREADS TIMES FILE", "hold KIND PATH FILE",
   /// "close PATH", "open PATH", "pass_barrier PATH MS", "enter_barrier PATH QUANTITY MS", "leave_barrier PATH", "latch PATH ID", "leads PATH", "unlatch PATH",
   /// "latched PATH", "select PATH ID", "selected PATH", "unselect PATH", "selectable PATH",
-  /// "add PATH DIFFERENCE TIMES FILE", "followed_count PATH", "value PATH"
+  /// "add PATH DIFFERENCE TIMES FILE", "followed_count PATH", "value PATH", "count long|int PATH DIFFERENCE TIMES"
   private String obey(String[] words) throws Exception {
     switch (words[0]) {
       case "acquire": return said(lock(words[1], words[2]).acquire(Long.parseLong(words[3]), TimeUnit.MILLISECONDS));
@@ -172,6 +176,7 @@ public class LockPeer {
         return add(words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3]), Path.of(words[4]));
       case "followed_count": return "" + counts.computeIfAbsent(words[1], this::started).getCount();
       case "value": return value(words[1]);
+      case "count": return count(words[1], words[2], Integer.parseInt(words[3]), Integer.parseInt(words[4]));
       case "work":
         return work(words[1], words[2], Integer.parseInt(words[3]), Integer.parseInt(words[4]), Path.of(words[5]));
       case "hold": note(Path.of(words[3]), "in", number(turns(words[1], words[2]).enter())); return "yes";
@@ -234,6 +239,18 @@ public class LockPeer {
     String text = new String(value.getValue());
     value.close();
     return text;
+  }
+
+  /// Adds so often, each time until it is told to have succeeded, and tells the last sum.
+  private String count(String kind, String path, int difference, int times) throws Exception {
+    DistributedAtomicLong longs = new DistributedAtomicLong(client, path, new RetryNTimes(1000, 1));
+    DistributedAtomicInteger ints = new DistributedAtomicInteger(client, path, new RetryNTimes(1000, 1));
+    AtomicValue<? extends Number> sum = null;
+    for (int n = 0; n < times; ++n) {
+      do sum = kind.equals("long") ? longs.add((long) difference) : ints.add(difference);
+      while (!sum.succeeded());
+    }
+    return "" + sum.postValue();
   }
 
   private String permits(String path, int max, int quantity, long wait) throws Exception {
