@@ -31,6 +31,7 @@ class HelpFormatter : public CLI::Formatter {
     if (app->get_name() == "doctor") return "Usage: zklock doctor PATH... [OPTIONS]\n";
     if (app->get_name() == "dashboard") return "Usage: zklock dashboard [OPTIONS]\n";
     if (app->get_name() == "tree") return "Usage: zklock tree PATH [OPTIONS]\n";
+    if (app->get_name() == "count") return "Usage: zklock count PATH [OPTIONS]\n";
     if (app->get_name() == "watch") return "Usage: zklock watch PATH [OPTIONS]\n";
     if (app->get_name() == "top") return "Usage: zklock top PATH [OPTIONS]\n";
     return CLI::Formatter::make_usage(app, std::move(name));
@@ -44,6 +45,15 @@ CLI::App* add_leaders(CLI::App& app, LeadersOptions& options) {
   leaders->add_flag("--json", options.json, "As a JSON array");
   add_where(*leaders, options.where);
   return leaders;
+}
+
+CLI::App* add_count(CLI::App& app, CountOptions& options) {
+  auto* count = app.add_subcommand("count", help::count_about);
+  count->footer(help::count_footer);
+  count->add_option("PATH", options.path, "The counter, such as /counters/orders")->required();
+  count->add_option("--add", options.add, "Add this number, which may be negative, exactly once, and print the sum");
+  add_where(*count, options.where);
+  return count;
 }
 
 CLI::App* add_ls(CLI::App& app, LsOptions& options) {
@@ -163,7 +173,7 @@ void check_usage(const CLI::App& app, const RunOptions& run, const RunOptions& l
 
 std::string known_words() {
   return std::string{"run, lead, leaders, ls, revoke, doctor, dashboard, "} + (has_top ? "top, " : "") +
-         "tree, watch or server";
+         "tree, watch, count or server";
 }
 
 void check_subcommand(const CLI::App& app, std::span<char*> words) {
@@ -215,6 +225,8 @@ std::variant<Options, Done> parse_command_line(int argc, char** argv) {
   const auto* tree_app = add_tree(app, tree);
   WatchOptions watch;
   const auto* watch_app = add_watch(app, watch);
+  CountOptions count;
+  const auto* count_app = add_count(app, count);
   ServerOptions server;
   add_server(app, server);
   try {
@@ -230,6 +242,7 @@ std::variant<Options, Done> parse_command_line(int argc, char** argv) {
   if (leaders_app->parsed()) return Options{std::move(leaders)};
   if (ls_app->parsed()) return Options{std::move(ls)};
   if (revoke_app->parsed()) return Options{std::move(revoke)};
+  if (count_app->parsed()) return Options{std::move(count)};
   if (doctor_app->parsed()) return Options{std::move(doctor)};
   if (dashboard_app->parsed()) return Options{std::move(dashboard)};
   if (top_app != nullptr && top_app->parsed()) return Options{std::move(top)};

@@ -119,6 +119,16 @@ Examples:
   zklock ls /locks/nightly --connect zk1:2181,zk2:2181/app
   zklock ls /locks)";
 
+inline constexpr const char* count_about =
+    "Prints the counter PATH, a DistributedAtomicLong of zklock or Curator: 0 if there is no node.";
+
+inline constexpr const char* count_footer = R"(
+Exit status: 0 the number is printed; with --add it was added, exactly once; 64 the command line is wrong; 69 trouble with
+ZooKeeper, no number, or the sum would be out of range.
+
+Example:
+  zklock count /counters/orders --add 1)";
+
 inline constexpr const char* revoke_about =
     "Asks those who hold the lock PATH to give it back: the first in its wait queue, all readers in front, all who "
     "have a "

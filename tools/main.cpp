@@ -1,5 +1,6 @@
 // zklock: distributed locks from the command line.
 #include "command_line.hpp"
+#include "count.hpp"
 #include "dashboard/dashboard.hpp"
 #include "doctor.hpp"
 #include "failure.hpp"
@@ -25,6 +26,7 @@ int perform(const TopOptions& options) {
   if constexpr (has_top) return top(options);
   return status::usage;
 }
+int perform(const CountOptions& options) { return count(options); }
 int perform(const TreeOptions& options) { return tree(options); }
 int perform(const WatchOptions& options) { return watch(options); }
 int perform(const ServerOptions& options) { return server(options); }

@@ -96,6 +96,12 @@ struct TopOptions {
   bool json = false;
 };
 
+struct CountOptions {
+  Where where{};
+  std::string path{};
+  std::optional<std::int64_t> add{};  ///< std::nullopt: only reads
+};
+
 struct TreeOptions {
   Where where{};
   std::string path{};
@@ -114,7 +120,7 @@ struct ServerOptions {
 };
 
 using Options = std::variant<RunOptions, LsOptions, LeadersOptions, RevokeOptions, DoctorOptions, DashboardOptions,
-                             TopOptions, TreeOptions, WatchOptions, ServerOptions>;
+                             TopOptions, TreeOptions, WatchOptions, CountOptions, ServerOptions>;
 
 /// How long the program tries to reach ZooKeeper before it gives up.
 inline constexpr std::chrono::milliseconds connect_limit{10'000};
