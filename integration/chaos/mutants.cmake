@@ -293,6 +293,18 @@ zklock_mutant(others_data recipes/src/nodes/node_name.cpp "read.data != data ||"
 zklock_mutant(waiting_data recipes/src/nodes/keeper_steps.cpp "const auto has_new_data = [this] {"
   "const auto has_new_data = [this, first = wish().number] { if (wish().number == first) return false;")
 
+# ---- found by tests: what is done exactly once
+
+# What was given up has the mark of what was carried out.
+zklock_mutant(unmarked_void recipes/src/ledger/commit_once.cpp "void_mark(slot_.version), slot_.version" "done_mark(slot_.version), slot_.version")
+# The failure of a repeat is told while the first copy may still be carried out.
+zklock_mutant(unsealed_failure recipes/src/ledger/commit_once.cpp "    failure_ = Committed{error, std::move(results)};\n    co_return Step{};"
+  "    co_return Step{Committed{error, std::move(results)}};")
+# Slots are swept that may still tell something.
+zklock_mutant(early_sweep recipes/src/ledger/ledger.cpp "stat->modified < before" "stat->modified < before + slot_lifetime")
+# A block is handed out though the counter has begun again.
+zklock_mutant(block_again recipes/src/counters/cached_atomic.cpp "added.before < last_end_" "added.after < added.before")
+
 if(CMAKE_SCRIPT_MODE_FILE)
   if(NOT FOUND_BY)
     set(FOUND_BY campaign)
