@@ -302,6 +302,9 @@ zklock_mutant(unsealed_failure recipes/src/ledger/commit_once.cpp "    failure_ 
   "    co_return Step{Committed{error, std::move(results)}};")
 # Slots are swept that may still tell something.
 zklock_mutant(early_sweep recipes/src/ledger/ledger.cpp "stat->modified < before" "stat->modified < before + slot_lifetime")
+# Behind a slot that was swept the transaction is taken for not carried out.
+zklock_mutant(swept_is_undone recipes/src/ledger/slot_record.cpp "return age < slot_lifetime ? AfterLoss::elsewhere : AfterLoss::unknown"
+  "static_cast<void>(age); return AfterLoss::elsewhere")
 # A block is handed out though the counter has begun again.
 zklock_mutant(block_again recipes/src/counters/cached_atomic.cpp "added.before < last_end_" "added.after < added.before")
 
