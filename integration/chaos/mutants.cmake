@@ -305,6 +305,8 @@ zklock_mutant(early_sweep recipes/src/ledger/ledger.cpp "stat->modified < before
 # Behind a slot that was swept the transaction is taken for not carried out.
 zklock_mutant(swept_is_undone recipes/src/ledger/slot_record.cpp "return age < slot_lifetime ? AfterLoss::elsewhere : AfterLoss::unknown"
   "static_cast<void>(age); return AfterLoss::elsewhere")
+# A counter's value is kept though nothing tells that the counter was deleted.
+zklock_mutant(kept_value recipes/src/counters/distributed_atomic.cpp "known_ && known_->removal.is_set()" "known_ != nullptr")
 # A block is handed out though the counter has begun again.
 zklock_mutant(block_again recipes/src/counters/cached_atomic.cpp "added.before < last_end_" "added.after < added.before")
 
