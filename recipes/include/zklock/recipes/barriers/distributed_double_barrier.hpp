@@ -89,8 +89,8 @@ class [[nodiscard]] BarrierMembership {
     return detail::initiate<void(error_code), &detail::start_wait_membership_lost>(std::forward<Token>(token), member_);
   }
 
-  // As async_leave, but blocking: they throw boost::system::system_error with its errors, and Error::would_deadlock on a
-  // thread that the client's work needs.
+  // As async_leave, but blocking: they throw boost::system::system_error with its errors, and
+  // Error::blocking_in_handler on a thread that the client's work needs.
 
   void leave() { static_cast<void>(leave_within({})); }
   /// False: others are still in when the time is up.
@@ -147,8 +147,8 @@ class DistributedDoubleBarrier {
     return initiate_enter(detail::WaitPolicy{}, std::forward<Token>(token));
   }
 
-  // The same, blocking: they throw boost::system::system_error with the errors above, and Error::would_deadlock on a
-  // thread that the client's work needs.
+  // The same, blocking: they throw boost::system::system_error with the errors above, and Error::blocking_in_handler on
+  // a thread that the client's work needs.
 
   [[nodiscard]] BarrierMembership enter() const { return *enter(detail::WaitPolicy{}); }
   /// Empty: too few were there when the time was up, and it was not counted.

@@ -61,8 +61,8 @@ class CachedAtomicLong {
   /// The next number, if there is one; otherwise a block is being fetched. Throws Error::used_after_fork.
   [[nodiscard]] std::optional<Number> try_next() const { return detail::take_number(core_); }
 
-  /// Blocks. Throws boost::system::system_error with the errors of async_next, and Error::would_deadlock on a thread that
-  /// the client's work needs, when no number is left.
+  /// Blocks. Throws boost::system::system_error with the errors of async_next, and Error::blocking_in_handler on a
+  /// thread that the client's work needs, when no number is left.
   [[nodiscard]] Number next() const { return detail::next_number(core_); }
 
  private:

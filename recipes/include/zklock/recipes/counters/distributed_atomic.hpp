@@ -206,8 +206,8 @@ class BasicAtomic {
     return initiate(Steps::initialize(std::move(first)), std::forward<Token>(token));
   }
 
-  // The same, blocking: they throw boost::system::system_error with the errors above, and Error::would_deadlock on a
-  // thread that the client's work needs.
+  // The same, blocking: they throw boost::system::system_error with the errors above, and Error::blocking_in_handler on
+  // a thread that the client's work needs.
 
   [[nodiscard]] Value get() const { return change(Steps::get()).after; }
   AtomicResultOf add(Value delta) const requires std::integral<Value> { return change(Steps::add(delta)); }

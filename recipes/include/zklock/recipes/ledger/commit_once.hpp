@@ -69,7 +69,7 @@ auto async_commit_once(const ClientHandle& client, Transaction transaction, Idem
       std::forward<Token>(token), std::move(core), std::move(transaction), std::move(key));
 }
 
-// The same, blocking: they throw boost::system::system_error with the errors above, and Error::would_deadlock on a
+// The same, blocking: they throw boost::system::system_error with the errors above, and Error::blocking_in_handler on a
 // thread that the client's work needs.
 
 CommitOnceResult commit_once(const ClientHandle& client, Transaction transaction);
