@@ -26,7 +26,8 @@ for case, curator in [("uncontended", "curator"), ("contended-8", "curator-own")
 assert 1.9 < median("requests", "uncontended", subject="zklock") < 3
 
 for case, metrics in {"leaders-4": ("p50_us", "turns_per_s"), "cache-200": ("initialized_ms", "bytes", "requests"),
-                      "count-2": ("increments_per_s", "p50_us"), "count-heard": ("p50_us",),
+                      "count-2": ("increments_per_s", "p50_us"), "atomics-8": ("increments_per_s", "p50_us"),
+                      "double-barrier-2": ("rounds_per_s", "p50_us"), "count-heard": ("p50_us",),
                       "group-change-4": ("joined_p50_us", "left_p50_us"),
                       "kept-node": ("present_p50_us", "flights")}.items():
     for subject in ("zklock", "curator"):

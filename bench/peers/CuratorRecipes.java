@@ -23,6 +23,9 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.atomic.AtomicValue;
+import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
+import org.apache.curator.framework.recipes.barriers.DistributedDoubleBarrier;
 import org.apache.curator.framework.recipes.cache.CuratorCache;
 import org.apache.curator.framework.recipes.cache.CuratorCacheListener;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
@@ -35,6 +38,7 @@ import org.apache.curator.framework.recipes.shared.SharedCountReader;
 import org.apache.curator.framework.recipes.shared.VersionedValue;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.ExponentialBackoffRetry;
+import org.apache.curator.retry.RetryNTimes;
 import org.apache.zookeeper.CreateMode;
 
 public class CuratorRecipes {
@@ -117,6 +121,19 @@ public class CuratorRecipes {
       case "candidates": for (CuratorFramework client : clients) workers.add(() -> stand(client)); break;
       case "counters": for (CuratorFramework client : clients) workers.add(() -> increment(client)); break;
       case "count-listener": workers.add(this::setAndHear); break;
+      case "atomics":
+        for (int i = 0; i < number("waiters", 1); i++) {
+          CuratorFramework client = clients.get(i % clients.size());
+          workers.add(() -> incrementAtomic(client));
+        }
+        break;
+      case "double-barriers":
+        Map<Integer, Boolean> isLast = new ConcurrentHashMap<>();
+        for (int i = 0; i < number("waiters", 1); i++) {
+          CuratorFramework client = clients.get(i % clients.size());
+          workers.add(() -> meet(client, isLast));
+        }
+        break;
       case "comer": workers.add(this::comeAndGo); break;
       default: throw new IllegalArgumentException(program);
     }
@@ -131,7 +148,7 @@ public class CuratorRecipes {
   private String run(long ramp, long length) throws Exception {
     stopping = false;
     spans.clear();
-    int before = program.equals("counters") ? readCount() : 0;
+    long before = grown();
     ExecutorService threads = Executors.newCachedThreadPool();
     List<Future<?>> working = new ArrayList<>();
     for (Worker worker : workers()) {
@@ -151,7 +168,7 @@ public class CuratorRecipes {
     stopping = true;
     for (Future<?> each : working) each.get();
     threads.shutdown();
-    int grown = program.equals("counters") ? readCount() - before : 0;
+    long grown = grown() - before;
     String all = spans.entrySet().stream().map(each -> "\"" + each.getKey() + "\": " + each.getValue())
         .collect(Collectors.joining(", "));
     return format("{\"began\": %d, \"ended\": %d, \"cpu_seconds\": %f, \"grown\": %d, \"spans\": {%s}}",
@@ -196,6 +213,39 @@ public class CuratorRecipes {
     SharedCount count = new SharedCount(client, words.get("path"), 0);
     count.start();
     return count;
+  }
+
+  private long grown() throws Exception {
+    if (program.equals("counters")) return readCount();
+    return program.equals("atomics") ? atomic(clients.get(0)).get().postValue() : 0;
+  }
+
+  /// As its documentation has it, with a few tries more, since many threads want the counter.
+  private DistributedAtomicLong atomic(CuratorFramework client) {
+    return new DistributedAtomicLong(client, words.get("path"), new RetryNTimes(100, 1));
+  }
+
+  private void incrementAtomic(CuratorFramework client) throws Exception {
+    DistributedAtomicLong count = atomic(client);
+    do {
+      long asked = System.nanoTime();
+      AtomicValue<Long> result = count.increment();
+      if (result.succeeded()) add("increments", asked, System.nanoTime());
+    } while (!stopping);
+  }
+
+  /// All members end after the same round, and each round has a path of its own: members that enter again meet those
+  /// that still leave.
+  private void meet(CuratorFramework client, Map<Integer, Boolean> isLast) throws Exception {
+    for (int round = 0;; round++) {
+      long asked = System.nanoTime();
+      DistributedDoubleBarrier barrier =
+          new DistributedDoubleBarrier(client, words.get("path") + "/" + round, number("waiters", 1));
+      barrier.enter();
+      barrier.leave();
+      add("rounds", asked, System.nanoTime());
+      if (isLast.computeIfAbsent(round, any -> stopping)) return;
+    }
   }
 
   /// By the server: what begins reads first.

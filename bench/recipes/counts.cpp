@@ -1,5 +1,7 @@
 #include "orders.hpp"
 
+#include <zklock/recipes/barriers/distributed_double_barrier.hpp>
+#include <zklock/recipes/counters/distributed_atomic.hpp>
 #include <zklock/recipes/shared/shared_count.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -7,6 +9,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -48,6 +51,28 @@ asio::awaitable<void> set_and_hear(SharedCount count, SharedCount followed, Work
   } while (!work.stopping());
 }
 
+asio::awaitable<void> increment_atomic(DistributedAtomicLong count, Work& work) {
+  do {
+    const std::int64_t asked = now();
+    co_await count.async_increment();
+    work.add("increments", asked, now());
+  } while (!work.stopping());
+}
+
+/// All members end after the same round: the first that has left it decides. Each round has a path of its own, since
+/// Curator's members that enter again meet those that still leave.
+asio::awaitable<void> meet(ClientHandle client, const Task& task, std::map<int, bool>& is_last, Work& work) {
+  for (int round = 0;; ++round) {
+    const std::int64_t asked = now();
+    const DistributedDoubleBarrier barrier{client, task.path + "/" + std::to_string(round),
+                                           static_cast<int>(task.waiters)};
+    BarrierMembership membership = co_await barrier.async_enter();
+    co_await membership.async_leave();
+    work.add("rounds", asked, now());
+    if (is_last.try_emplace(round, work.stopping()).first->second) co_return;
+  }
+}
+
 }  // namespace
 
 void counters(const Task& task) {
@@ -62,6 +87,36 @@ void counters(const Task& task) {
              incrementing.push_back(increment(SharedCount{client, task.path, 0}, work));
            work.run(clients, words, std::move(incrementing));
            return work.answer(R"(, "grown": )" + std::to_string(count.get().value - before));
+         }}});
+}
+
+void atomics(const Task& task) {
+  Clients clients;
+  clients.connect(task, task.clients);
+  obey({{"run", [&](std::istringstream& words) {
+           const DistributedAtomicLong count{clients.all().front(), task.path};
+           const std::int64_t before = count.get();
+           Work work;
+           Work::Workers incrementing;
+           for (std::size_t i = 0; i < task.waiters; ++i)
+             incrementing.push_back(
+                 increment_atomic(DistributedAtomicLong{clients.all()[i % task.clients], task.path}, work));
+           work.run(clients, words, std::move(incrementing));
+           return work.answer(R"(, "grown": )" + std::to_string(count.get() - before));
+         }}});
+}
+
+void double_barriers(const Task& task) {
+  Clients clients;
+  clients.connect(task, task.clients);
+  obey({{"run", [&](std::istringstream& words) {
+           Work work;
+           std::map<int, bool> is_last;
+           Work::Workers members;
+           for (std::size_t i = 0; i < task.waiters; ++i)
+             members.push_back(meet(clients.all()[i % task.clients], task, is_last, work));
+           work.run(clients, words, std::move(members));
+           return work.answer();
          }}});
 }
 

@@ -7,10 +7,17 @@
 
 int main(int argc, char** argv) {
   using namespace zklock::bench;
-  static const std::map<std::string, void (*)(const Task&)> programs{
-      {"candidates", candidates}, {"lead", lead}, {"counters", counters}, {"count-listener", count_listener},
-      {"caches", caches},         {"tree", tree}, {"member", member},     {"comer", comer},
-      {"kept-node", kept_node}};
+  static const std::map<std::string, void (*)(const Task&)> programs{{"candidates", candidates},
+                                                                     {"lead", lead},
+                                                                     {"counters", counters},
+                                                                     {"count-listener", count_listener},
+                                                                     {"caches", caches},
+                                                                     {"tree", tree},
+                                                                     {"member", member},
+                                                                     {"comer", comer},
+                                                                     {"kept-node", kept_node},
+                                                                     {"atomics", atomics},
+                                                                     {"double-barriers", double_barriers}};
   try {
     const auto program = programs.find(argc < 2 ? "" : argv[1]);
     if (program == programs.end()) throw std::invalid_argument{"usage: zklock_bench_recipes PROGRAM KEY=VALUE..."};

@@ -83,6 +83,10 @@ void candidates(const Task& task);
 void lead(const Task& task);
 /// Clients that increment a count.
 void counters(const Task& task);
+/// Increments of an atomic counter, so many at a time.
+void atomics(const Task& task);
+/// Members that meet at one double barrier after another.
+void double_barriers(const Task& task);
 /// Sets a count by one client, and hears of it by another.
 void count_listener(const Task& task);
 /// Caches, one in each client, that are opened, awaited, followed and closed.

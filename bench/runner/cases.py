@@ -127,7 +127,8 @@ def crowd(rounds):
 
 
 # The programs of bench/recipes and of CuratorRecipes.java.
-RECIPES = ("candidates", "lead", "counters", "count-listener", "caches", "member", "comer", "kept-node")
+RECIPES = ("candidates", "lead", "counters", "atomics", "double-barriers", "count-listener", "caches", "member", "comer",
+           "kept-node")
 
 
 def both(program):
@@ -154,6 +155,19 @@ def count(clients, rounds, length_ms):
     by = f"{clients} clients" if clients > 1 else "one client"
     return Case(f"count-{clients}", "fast", f"A shared count, incremented by {by}", {"clients": clients},
                 both("counters"), rounds, length_ms, ramp_ms=250)
+
+
+def atomics(clients, waiters, rounds, length_ms):
+    """Curator tries an increment 100 times; those that fail do not count."""
+    by = f"{clients} clients, one each" if clients > 1 else f"one client, {waiters} at a time"
+    return Case(f"atomics-{waiters}", "fast", f"A DistributedAtomicLong, incremented by {by}",
+                {"clients": clients, "waiters": waiters}, both("atomics"), rounds, length_ms, ramp_ms=250)
+
+
+def double_barrier(members, rounds, length_ms):
+    """From the call that enters to the end of the one that leaves."""
+    return Case(f"double-barrier-{members}", "fast", f"A double barrier of {members} clients, in one process",
+                {"clients": members, "waiters": members}, both("double-barriers"), rounds, length_ms, ramp_ms=250)
 
 
 def count_heard(rounds, length_ms):
@@ -221,6 +235,8 @@ def smoke():
                  plain("zklock", "curator-own"), 3, 300),
             leaders(4, 2, 5, 1, 2000),
             count(2, 1, 500),
+            atomics(1, 8, 1, 500),
+            double_barrier(2, 1, 500),
             count_heard(1, 500),
             cache(200, 10, 0, 1),
             cache_relink(200, 10, 20, 0, 1, [Spec("zklock", "caches")]),
@@ -254,6 +270,9 @@ def whole():
             leaders(100, 1, 0, 5, 700),
             leader_killed(4),
             *(count(clients, 9, 500) for clients in (1, 8)),
+            atomics(1, 64, 9, 500),
+            atomics(8, 8, 9, 500),
+            double_barrier(16, 9, 500),
             count_heard(9, 500),
             cache(10_000, 100, 5, 7),
             cache_relink(10_000, 100, 100, 1, 3),
