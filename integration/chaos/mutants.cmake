@@ -183,6 +183,9 @@ zklock_mutant(foreign_between recipes/src/wait_queue/local_queue.cpp "newest_->s
 # ---- found by tests: what a directory that is deleted, or made anew, tells
 
 set(zklock_found_by tests)
+# Kept locks: each second client that comes while nobody holds the lock is not heard.
+zklock_mutant(half_deaf_keeper recipes/src/locks/lease/kept_lock_node.cpp "kept_lock_.on_stranger();"
+  "if (static int comings = 0; holders().empty() && ++comings % 2 == 0) return; kept_lock_.on_stranger();")
 # Kept locks: a grant that its acquire cannot use is lost.
 zklock_mutant(lost_grant recipes/src/locks/lease/kept_lock.cpp "if (node_) node_->take_back_unused(may_keep_);" "")
 # Kept locks: one acquire more than may goes ahead of another client.
@@ -255,6 +258,10 @@ zklock_mutant(early_reader recipes/src/wait_queue/local_queue.cpp "&& has_own_nu
 
 # A node with the tag of an attempt is taken for its own, whichever session made it.
 zklock_mutant(no_owner zklock/src/session/session_ops.cpp "if (node.stat.ephemeral_owner == session.id()) co_return" "co_return")
+# A node that was deleted while the link was away is not missed.
+zklock_mutant(event_of_another_link recipes/src/nodes/keeper_steps.cpp
+  "[weak = weak_from_this(), alarm](" "[weak = weak_from_this(), alarm, link = session_->connection()]("
+  "alarm->rung = true;" "if (link != self->session_->connection()) return; alarm->rung = true;")
 # A candidate whose turn it is leads though a higher one waits.
 zklock_mutant(told_step_back recipes/src/locks/mutex/wait_in_queue.cpp
   "if (traits.steps_back && is_listed &&" "if (is_listed && false &&")

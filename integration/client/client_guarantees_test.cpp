@@ -188,6 +188,22 @@ TEST_CASE_METHOD(Fixture, "parents are made below an ancestor that gives the cli
   CHECK(create(client, "/closed/new/a", "", with_parents) == Error::no_auth);
 }
 
+TEST_CASE("a quota that is used up is told, also where it stops an ancestor of the node") {
+  const testing::TestServer server{{.jvm_options = {"-Dzookeeper.enforceQuota=true"}}};
+  const Client client = make_client(server);
+  const auto with_parents = CreateOptions{CreateMode::persistent}.creating_parents();
+  REQUIRE_FALSE(create(client, "/full"));
+  // What zkCli's `setquota -N 1 /full` writes: one node, which is there.
+  REQUIRE_FALSE(create(client, "/zookeeper/quota/full/zookeeper_limits",
+                       "count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=1", with_parents));
+  REQUIRE_FALSE(create(client, "/zookeeper/quota/full/zookeeper_stats", "count=1,bytes=0"));
+  REQUIRE(create(client, "/full/a") == Error::quota_exceeded);
+  CHECK(create(client, "/full/a/b/c", "", with_parents) == Error::quota_exceeded);
+  const auto [error, lease] = outcome_of_operation<Lease>(
+      [mutex = InterProcessMutex{client, "/full/locks/orders"}](auto token) { mutex.async_acquire(std::move(token)); });
+  CHECK(error == Error::quota_exceeded);
+}
+
 TEST_CASE_METHOD(Fixture, "a client gives its credentials again after a lost link, and on the next session",
                  "[faults]") {
   const Client ann{{.connect_string = proxy.address(),

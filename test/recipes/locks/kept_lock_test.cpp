@@ -61,17 +61,19 @@ TEST_CASE_METHOD(KeptFixture, "a kept lock is never granted, nor released, withi
   });
 }
 
-TEST_CASE_METHOD(KeptFixture, "a kept lock is given up as soon as another client asks for it") {
+TEST_CASE_METHOD(KeptFixture, "a kept lock is given up as soon as another client asks for it, each time") {
   play([&]() -> asio::awaitable<void> {
     const InterProcessMutex mine = kept("a");
     const InterProcessMutex theirs = mutex("b");
     co_await warm_up(mine);
-    Lease next;
-    co_await begin(theirs, next);
-    CHECK(next.is_held());
-    CHECK(nodes() == 1);
-    next = Lease{};
-    co_await expect_kept_after(mine, 2);
+    for (int i = 0; i < 4; ++i) {
+      Lease next;
+      co_await begin(theirs, next);
+      CHECK(next.is_held());
+      CHECK(nodes() == 1);
+      next = Lease{};
+      co_await expect_kept_after(mine, 2);
+    }
   });
 }
 

@@ -9,18 +9,21 @@ using namespace zklock::test;
 using namespace zklock::testing;
 using namespace std::chrono_literals;
 
-TEST_CASE_METHOD(KeptReadersFixture, "a kept read lock is given up as soon as another client's writer asks for it") {
+TEST_CASE_METHOD(KeptReadersFixture,
+                 "a kept read lock is given up as soon as another client's writer asks for it, each time") {
   play([&]() -> asio::awaitable<void> {
     const InterProcessReadWriteLock mine = both("a");
     const InterProcessReadWriteLock theirs = plain("b");
     co_await warm_up(mine.read_lock());
-    co_await pause(100ms);
-    Lease writing;
-    co_await begin(theirs.write_lock(), writing);
-    CHECK(writing.is_held());
-    CHECK(nodes() == 1);
-    writing = Lease{};
-    co_await expect_kept_after(mine.read_lock(), 1);
+    for (int i = 0; i < 4; ++i) {
+      co_await pause(100ms);
+      Lease writing;
+      co_await begin(theirs.write_lock(), writing);
+      CHECK(writing.is_held());
+      CHECK(nodes() == 1);
+      writing = Lease{};
+      co_await expect_kept_after(mine.read_lock(), 1);
+    }
   });
 }
 

@@ -152,6 +152,37 @@ TEST_CASE("a late write of an old session is undone, and another client's is not
   });
 }
 
+TEST_CASE("a kept node of each kind that is deleted while the link is away is made again, by the same session") {
+  const CreateMode mode = GENERATE(CreateMode::ephemeral, CreateMode::persistent, CreateMode::ephemeral_sequential);
+  play({.latency = 1ms}, [mode](Simulation& simulation) -> asio::awaitable<void> {
+    PersistentNodeOptions options;
+    options.mode = mode;
+    if (mode == CreateMode::ephemeral_sequential) options.protection = NodeProtection::on;
+    test::Kept kept{simulation, "a", path, "data", options};
+    co_await kept.wait_present();
+    const std::int64_t session = simulation.client("a").session().id();
+    for (int i = 0; i < 3; ++i) {
+      const auto before = test::find_node(simulation, kept.node().node_path());
+      REQUIRE(before);
+      simulation.ensemble().refuse_connections();
+      simulation.ensemble().cut(session);
+      co_await test::pause(10ms);
+      simulation.delete_as_operator(before->path);
+      simulation.ensemble().accept_connections();
+      std::optional<FakeNode> again;
+      for (int tries = 0; tries < 5'000 && !again; ++tries) {
+        co_await test::pause(1ms);
+        if (kept.node().is_present()) again = test::find_node(simulation, kept.node().node_path());
+      }
+      REQUIRE(again);
+      CHECK(again->stat.czxid > before->stat.czxid);
+      CHECK(again->data == "data");
+      CHECK(simulation.client("a").session().id() == session);
+    }
+    co_await kept.close();
+  });
+}
+
 TEST_CASE("a node that others delete again and again, or that is refused, is not tried at full speed") {
   play({.latency = 1ms}, [](Simulation& simulation) -> asio::awaitable<void> {
     test::Kept kept{simulation, "a", path, "data"};
