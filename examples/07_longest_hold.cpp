@@ -19,11 +19,11 @@ int main() try {
   const example::Ensemble ensemble;
   const zklock::Client one{ensemble.connect_string()};
   const zklock::Client other{ensemble.connect_string()};
-  const zklock::InterProcessMutex first{one, "/examples/report", {.max_hold = 1s}};
+  const zklock::InterProcessMutex first{one, "/examples/report", {.max_hold = 3s}};
   const zklock::InterProcessMutex second{other, "/examples/report"};
 
   zklock::Lease stuck = first.async_acquire(use_future).get();
-  const bool extended = stuck.extend(2s);  // from now on; to enter the lock again would not extend it
+  const bool extended = stuck.extend(4s);  // from now on; to enter the lock again would not extend it
   std::cout << "first: holds the lock, and has extended it by name: " << (extended ? "yes" : "no") << '\n';
 
   // The first one does nothing any more, neither release nor extend. Its client ends the hold.

@@ -63,7 +63,10 @@ Finding describe_number(const LockParticipant& one) {
 /// The directories of a semaphore, which its permits are in, and the waiters for them.
 bool is_of_semaphore(std::string_view name) { return name == locks_name || name == leases_name; }
 
-bool has_semaphore(const LockDirectory& directory) { return std::ranges::any_of(directory.foreign, is_of_semaphore); }
+/// `locks` alone may be a user's own directory.
+bool has_semaphore(const LockDirectory& directory) {
+  return std::ranges::find(directory.foreign, leases_name) != directory.foreign.end();
+}
 
 /// Whether there are locks of more than one kind, each with a holder of its own.
 bool is_mixed(const LockDirectory& directory) {

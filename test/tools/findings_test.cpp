@@ -84,6 +84,7 @@ TEST_CASE("locks of any two kinds on one path are a problem, and nothing that a 
       {"a read lock and a semaphore", {"/lock", {queue({reader})}, {}, {"leases", "locks"}}, true},
       {"a latch and a semaphore", {"/lock", {queue({LockKind::latch})}, {}, {"leases", "locks"}}, true},
       {"a mutex among permits", {"/lock", {queue({mutex}), queue({LockKind::permit})}, {}, {}}, true},
+      {"a mutex, and locks below it", {"/lock", {queue({mutex})}, {}, {"locks"}}, false},
       {"a mutex and a foreign child", {"/lock", {queue({mutex})}, {}, {"settings"}}, false},
   };
   for (const Case& each : cases) {

@@ -299,7 +299,7 @@ TEST_CASE("a blocking call without a limit says that nothing runs the client's e
   asio::io_context context;
   Client client{
       context.get_executor(),
-      {.connect_string = server.connect_string(), .session_timeout = session_timeout, .connection_timeout = 1s}};
+      {.connect_string = server.connect_string(), .session_timeout = session_timeout, .connection_timeout = 3s}};
   const bool ran_before = GENERATE(false, true);
   if (ran_before) {
     std::jthread runner{[&] { context.run(); }};

@@ -75,7 +75,7 @@ class AtomicCore final : public RecipeCore, public std::enable_shared_from_this<
   Awaitable<error_code> make_all(std::vector<Change>& batch) {
     for (int conflicts = 0;; ++conflicts) {
       for (const Change& each : batch)
-        if (conflicts > 0 && Clock::now() >= each->due) each->tell(make_error_code(Error::timed_out), {});
+        if (Clock::now() >= each->due) each->tell(make_error_code(Error::timed_out), {});
       const bool is_kept = known_ && known_->removal.is_set();
       if (!is_kept)
         if (const error_code unread = co_await read()) co_return unread;

@@ -168,7 +168,7 @@ class Once : public std::enable_shared_from_this<Once> {
     }
     if (outcome_of(error) == Outcome::ambiguous) note_lost(error);
     if (may_try_again(error)) co_return Step{error};
-    const bool is_slots = results.front().error == error && error != Error::invalid_transaction;
+    const bool is_slots = results.front().error == error && (error == Error::bad_version || error == Error::no_node);
     results.erase(results.begin());
     if (outcome_of(error) == Outcome::ambiguous) co_return Step{Committed{error, std::move(results)}};
     if (is_slots) {  // the first copy has come to a slot that was swept; or to the mark of an earlier copy

@@ -56,7 +56,7 @@ Awaitable<Slot> Ledger::take(std::shared_ptr<Ledger> self, asio::any_io_executor
 
 void Ledger::give_back(Slot slot, const Session& session) {
   --taken_;
-  session_ = session;
+  if (session) session_ = session;  // there was none to be found
   constexpr std::int32_t last = std::numeric_limits<std::int32_t>::max() - 1;
   if (slot && slot.version < last) free_.push_back(std::move(slot));
   if (waiting_.empty()) return;

@@ -85,6 +85,32 @@ TEST_CASE_METHOD(Fixture, "a client that is closed leaves no slots") {
   CHECK(below(ledger).empty());
 }
 
+TEST_CASE_METHOD(Fixture, "a client that is closed after a transaction that found no session leaves no slots") {
+  create("/a");
+  CHECK_FALSE(std::get<0>(once(setting("/a", "1"))));
+  ensemble.refuse_connections();
+  ensemble.cut_all();
+  std::optional<error_code> failed;
+  async_commit_once(
+      reader, setting("/a", "2"),
+      asio::bind_executor(simulation.executor(), [&](error_code error, const CommitOnceResult&) { failed = error; }));
+  run(120s);
+  REQUIRE(failed);
+  CHECK(*failed);
+  ensemble.accept_connections();
+  run(120s);
+  CHECK(outcome<>([&](auto token) { reader.async_close(std::move(token)); }));
+}
+
+TEST_CASE_METHOD(Fixture, "a transaction that is too large is refused at once, and costs no slot") {
+  create("/a");
+  for (int i = 0; i < 3; ++i)
+    CHECK(std::get<0>(once(setting("/a", std::string(2'000'000, 'x')))) == Error::payload_too_large);
+  CHECK(below(ledger).size() <= 1);
+  CHECK_FALSE(std::get<0>(once(setting("/a", "2"))));
+  CHECK(below(ledger).size() == 1);
+}
+
 TEST_CASE_METHOD(Fixture, "when the reply is lost the ledger tells that the transaction was carried out") {
   create("/a");
   CHECK_FALSE(std::get<0>(once(setting("/a", "1"))));

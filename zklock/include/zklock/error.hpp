@@ -16,8 +16,8 @@ using error_code = boost::system::error_code;
 /// Only cancellation by the caller gives boost::asio::error::operation_aborted. docs/errors.md says what each error
 /// means and what to do about it.
 ///
-/// timed_out and would_deadlock compare equal to boost::system::errc::timed_out and resource_deadlock_would_occur, as
-/// with the standard mutexes. operation_timeout does not: it reports trouble with ZooKeeper, not the caller's deadline.
+/// timed_out compares equal to boost::system::errc::timed_out, would_deadlock and blocking_in_handler to
+/// resource_deadlock_would_occur, as with the standard mutexes. operation_timeout does not: it reports trouble with ZooKeeper, not the caller's deadline.
 enum class Error : int {
   // ZooKeeper: the connection and the session
   system_error = -1,

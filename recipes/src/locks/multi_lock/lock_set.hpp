@@ -29,7 +29,7 @@ class LockSet {
   /// Describes the set for messages.
   [[nodiscard]] std::string describe() const;
 
-  /// Throws Error::would_deadlock where the work of any of the clients would have to wait for this call.
+  /// Throws Error::blocking_in_handler where the work of any of the clients would have to wait for this call.
   void refuse_to_block() const;
   [[nodiscard]] static auto async_acquire(const InterProcessMutex& lock, Owner owner, WaitPolicy wait) {
     return lock.initiate_acquire(owner, wait, use_tuple);

@@ -90,7 +90,7 @@ class [[nodiscard]] BarrierMembership {
   }
 
   // As async_leave, but blocking: they throw boost::system::system_error with its errors, and
-  // Error::blocking_in_handler on a thread that the client's work needs.
+  // Error::blocking_in_handler on a thread that the client's work needs; Error::executor_not_running.
 
   void leave() { static_cast<void>(leave_within({})); }
   /// False: others are still in when the time is up.
@@ -121,6 +121,9 @@ class DistributedDoubleBarrier {
   /// Throws boost::system::system_error: Error::invalid_path; Error::bad_arguments for a quantity below 1 or above
   /// max_members.
   DistributedDoubleBarrier(const ClientHandle& client, std::string path, int member_quantity);
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  DistributedDoubleBarrier(Client&&, Rest&&...) = delete;
 
   [[nodiscard]] const std::string& path() const;
 
@@ -148,7 +151,7 @@ class DistributedDoubleBarrier {
   }
 
   // The same, blocking: they throw boost::system::system_error with the errors above, and Error::blocking_in_handler on
-  // a thread that the client's work needs.
+  // a thread that the client's work needs; Error::executor_not_running.
 
   [[nodiscard]] BarrierMembership enter() const { return *enter(detail::WaitPolicy{}); }
   /// Empty: too few were there when the time was up, and it was not counted.

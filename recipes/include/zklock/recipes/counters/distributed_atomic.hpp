@@ -170,6 +170,9 @@ class BasicAtomic {
 
   /// Throws boost::system::system_error: Error::invalid_path.
   BasicAtomic(const ClientHandle& client, std::string path) : core_{detail::make_atomic(client, std::move(path))} {}
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  BasicAtomic(Client&&, Rest&&...) = delete;
 
   [[nodiscard]] const std::string& path() const { return detail::path_of(detail::existing(core_)); }
 
@@ -207,7 +210,7 @@ class BasicAtomic {
   }
 
   // The same, blocking: they throw boost::system::system_error with the errors above, and Error::blocking_in_handler on
-  // a thread that the client's work needs.
+  // a thread that the client's work needs; Error::executor_not_running.
 
   [[nodiscard]] Value get() const { return change(Steps::get()).after; }
   AtomicResultOf add(Value delta) const requires std::integral<Value> { return change(Steps::add(delta)); }

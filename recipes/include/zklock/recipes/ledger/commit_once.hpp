@@ -49,7 +49,8 @@ void start_commit_once_by_key(OnceCore core, Transaction transaction, Idempotenc
 /// Completes     with success if it was carried out. A definite error (outcome_of) says that it was not, and never will
 ///               be.
 /// Errors        as Session::async_commit; timed_out after ClientConfig::operation_timeout: not carried out. Where the
-///               client cannot tell, because it has no connection by then, or is closed, an ambiguous error.
+///               client cannot tell, because it has no connection, its retry policy makes no more tries, or it is
+///               closed, an ambiguous error.
 /// Cancellation  terminal, partial, total: completes at once; the transaction may be carried out all the same, once.
 /// Threads       any thread may call it; the handler runs on its associated executor.
 template <asio::completion_token_for<void(error_code, CommitOnceResult)> Token = asio::deferred_t>
@@ -70,7 +71,7 @@ auto async_commit_once(const ClientHandle& client, Transaction transaction, Idem
 }
 
 // The same, blocking: they throw boost::system::system_error with the errors above, and Error::blocking_in_handler on a
-// thread that the client's work needs.
+// thread that the client's work needs; Error::executor_not_running.
 
 CommitOnceResult commit_once(const ClientHandle& client, Transaction transaction);
 CommitOnceResult commit_once(const ClientHandle& client, Transaction transaction, IdempotencyKey key);

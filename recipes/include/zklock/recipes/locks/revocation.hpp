@@ -42,8 +42,8 @@ auto async_attempt_revoke(const ClientHandle& client, std::string node_path, Tok
 }
 
 /// As above, but blocks. Throws boost::system::system_error: the errors of async_attempt_revoke;
-/// Error::blocking_in_handler where the client's own work would have to wait for this call. It has no deadline: the
-/// client's executor must be running.
+/// Error::blocking_in_handler where the client's own work would have to wait for this call;
+/// Error::executor_not_running. It has no deadline.
 void attempt_revoke(const ClientHandle& client, const std::string& node_path);
 
 }  // namespace zklock
