@@ -27,9 +27,8 @@ def model(n=2, T=2, A=4, H=7, e=1, lost=1, strays=1, steps=1, kills=1, opd=0, re
         if kind=='acq':
             if s.node is not None: return s,'exists'
             return s._replace(node=i,last=(R,v+1,i)),'ok'
-        if kind=='rel':
-            if s.node is None: return s,'no node'
-            return s._replace(node=None,last=(R,v+1,i)),'ok'
+        if s.node is None: return s,'no node'
+        if kind=='rel': return s._replace(node=None,last=(R,v+1,i)),'ok'
         return s._replace(last=(R,s.last[1]+1,i)),'ok'
     def use(s,i,ts):
         p=s.P[i]; lo=ts if p.lo is None else min(p.lo,ts); hi=ts if p.hi is None else max(p.hi,ts)
@@ -68,7 +67,7 @@ def model(n=2, T=2, A=4, H=7, e=1, lost=1, strays=1, steps=1, kills=1, opd=0, re
                     if res=='ok': go(f'{r}: {res}, reply lost',put(t,i,ph=doubt,heard=s.now)._replace(lost=s.lost+1))
                     if len(s.net)<strays: go(f'{r}: strays',put(s,i,ph=doubt)._replace(lost=s.lost+1,net=s.net+(r,)))
             if p.ph=='out':
-                if alive and s.node is None: go(f'reads last {s.last}',put(s,i,ph='read',frm=s.last[0],v=s.last[1]))
+                if alive and s.node is None and (w>=s.last[0] or not wait or reserve!='ahead'): go(f'reads last {s.last}',put(s,i,ph='read',frm=s.last[0],v=s.last[1]))
             elif p.ph=='read':
                 R=max(w,p.frm)+A if reserve=='ahead' else p.frm
                 send(('acq',i,R,p.v),lambda t:put(t,i,ph='own',R=R,v=p.v+1,frm=p.frm),'out','adoubt')
@@ -95,7 +94,7 @@ def model(n=2, T=2, A=4, H=7, e=1, lost=1, strays=1, steps=1, kills=1, opd=0, re
                         R=p.hi+1 if p.hi is not None else p.frm
                         send(('rel',i,R,p.v),lambda t:put(t,i,ph='end' if drain else 'own',V=t.now if drain else t.P[i].V)._replace(ops=s.ops+1),'end','end')
                 elif alive:
-                    if s.last[1]==p.v: go('looks: not extended: again',put(s,i,ph='own'))
+                    if s.last[1]==p.v and s.node==i: go('looks: not extended: again',put(s,i,ph='own'))
                     elif s.last[1]==p.v+1 and s.last[2]==i: go('looks: extended',put(s,i,ph='own',R=s.last[0],v=p.v+1))
                     else: go('looks: lost',put(s,i,ph='end'))
         return out
