@@ -8,7 +8,7 @@ include(CMakePackageConfigHelpers)
 set(zklock_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/zklock")
 
 install(TARGETS zklock zklock_support zklock_locks zklock_ledger zklock_counters zklock_leader zklock_barriers zklock_follow zklock_caches zklock_shared
-  zklock_nodes zklock_recipes zklock_test_server zklock_testing EXPORT zklockTargets FILE_SET HEADERS)
+  zklock_nodes zklock_worker_ids zklock_recipes zklock_test_server zklock_testing EXPORT zklockTargets FILE_SET HEADERS)
 if(TARGET zklock_audit)
   install(TARGETS zklock_audit EXPORT zklockTargets FILE_SET HEADERS)
 endif()

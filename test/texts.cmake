@@ -62,6 +62,10 @@ set(quote "docs/counters.md begins with a program that its tests run")
 add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/counters.md cpp
   ${PROJECT_SOURCE_DIR}/examples/19_counter.cpp)
 set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
+set(quote "docs/ids.md begins with a program that its tests run")
+add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/ids.md cpp
+  ${PROJECT_SOURCE_DIR}/examples/17_worker_ids.cpp)
+set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
 set(quote "docs/presence.md begins with a program that its tests run")
 add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/presence.md cpp
   ${PROJECT_SOURCE_DIR}/examples/11_presence.cpp)

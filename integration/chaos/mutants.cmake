@@ -317,6 +317,15 @@ zklock_mutant(kept_value recipes/src/counters/distributed_atomic.cpp "known_ && 
 # A block is handed out though the counter has begun again.
 zklock_mutant(block_again recipes/src/counters/cached_atomic.cpp "added.before < last_end_" "added.after < added.before")
 
+# ---- found by tests: worker ids
+
+# A time stamp is used that is not reserved yet.
+zklock_mutant(unreserved_time recipes/src/worker_ids/worker.cpp "now >= end_ || " "")
+# The next owner begins without what the last one has reserved.
+zklock_mutant(forgotten_end recipes/src/worker_ids/worker_steps.cpp "last.end = end;" "last.end = 0;")
+# A release gives time stamps away that were used.
+zklock_mutant(forgotten_use recipes/src/worker_ids/worker.cpp "used_ ? *used_ + ids_->tick() : from_" "from_")
+
 if(CMAKE_SCRIPT_MODE_FILE)
   if(NOT FOUND_BY)
     set(FOUND_BY campaign)
