@@ -154,25 +154,23 @@ Awaitable<error_code> Worker::write(std::shared_ptr<Worker> self, WorkerWrite ki
 
 Awaitable<Result<WorkerId>> Worker::claim(std::shared_ptr<Worker> self) {
   if (const error_code error = co_await write(self, WorkerWrite::acquire)) co_return error;
+  if (const error_code dead = co_await prove_alive(self->session_)) co_return dead;
   self->hold_ = SessionHold::begin(self->session_);
   spawn_background(self->session_.get_executor(), keep(self), [self](error_code error) { self->on_ended(error); });
   co_return WorkerId{std::move(self)};
 }
 
-/// Extends what is reserved in time, until the number is lost, or released.
+/// Extends what is reserved in time, until the number is lost or released. Also one that is lost by the clock may still
+/// have its node.
 Awaitable<error_code> Worker::keep(std::shared_ptr<Worker> self) {
-  while (!self->hold_->is_lost()) {
-    if (self->is_stopped()) co_return co_await write(self, WorkerWrite::release);
+  while (!self->hold_->is_lost() && !self->is_stopped()) {
     if (self->is_due()) {
-      if (const error_code error = co_await write(self, WorkerWrite::extend)) {
-        self->hold_->lose();
-        co_return error;
-      }
+      if (const error_code error = co_await write(self, WorkerWrite::extend)) self->hold_->lose();
     } else {
       co_await self->stopping_.wait_until(Clock::now() + self->session_.timeout() / 9);
     }
   }
-  co_return error_code{};
+  co_return co_await write(self, WorkerWrite::release);
 }
 
 void Worker::release(std::shared_ptr<Unattended> waiting) {

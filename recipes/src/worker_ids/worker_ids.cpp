@@ -44,8 +44,10 @@ struct Choice {
 Awaitable<Result<Choice>> choose(std::shared_ptr<const WorkerIdsCore> ids, Session session,
                                  std::vector<std::string> taken) {
   std::vector<int> numbers = free_numbers(taken, ids->count());
-  if (!numbers.empty())
-    std::ranges::rotate(numbers, numbers.begin() + static_cast<std::ptrdiff_t>(random_bits() % numbers.size()));
+  if (!numbers.empty()) {
+    const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(random_bits() % numbers.size());
+    std::rotate(numbers.begin(), first, numbers.end());  // clang 14 cannot compile that of std::ranges
+  }
   Choice choice;
   std::size_t size = 8;
   for (std::size_t begin = 0; begin < numbers.size(); begin += size, size = std::min(2 * size, max_flight)) {
