@@ -13,6 +13,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace zklock::bench {
 namespace {
@@ -94,15 +95,15 @@ void atomics(const Task& task) {
   Clients clients;
   clients.connect(task, task.clients);
   obey({{"run", [&](std::istringstream& words) {
-           const DistributedAtomicLong count{clients.all().front(), task.path};
-           const std::int64_t before = count.get();
+           std::vector<DistributedAtomicLong> counts;  // one of each client, which combines what is asked of it
+           for (Client& client : clients.all()) counts.emplace_back(client, task.path);
+           const std::int64_t before = counts.front().get();
            Work work;
            Work::Workers incrementing;
            for (std::size_t i = 0; i < task.waiters; ++i)
-             incrementing.push_back(
-                 increment_atomic(DistributedAtomicLong{clients.all()[i % task.clients], task.path}, work));
+             incrementing.push_back(increment_atomic(counts[i % counts.size()], work));
            work.run(clients, words, std::move(incrementing));
-           return work.answer(R"(, "grown": )" + std::to_string(count.get() - before));
+           return work.answer(R"(, "grown": )" + std::to_string(counts.front().get() - before));
          }}});
 }
 
