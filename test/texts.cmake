@@ -45,39 +45,21 @@ foreach(check IN ITEMS
   set_tests_properties(${title} PROPERTIES LABELS unit TIMEOUT 60)
 endforeach()
 
-set(quote "docs/interop.md shows the Python that its tests run")
-add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/interop.md python
-  ${PROJECT_SOURCE_DIR}/integration/interop/curator_locks.py)
-set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
-
-set(quote "docs/leaders.md shows the program that its test runs")
-add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/leaders.md cpp
-  ${PROJECT_SOURCE_DIR}/examples/10_leader.cpp)
-set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
-set(quote "docs/transactions.md begins with a program that its tests run")
-add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/transactions.md cpp
-  ${PROJECT_SOURCE_DIR}/examples/18_exactly_once.cpp)
-set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
-set(quote "docs/counters.md begins with a program that its tests run")
-add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/counters.md cpp
-  ${PROJECT_SOURCE_DIR}/examples/19_counter.cpp)
-set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
-set(quote "docs/ids.md begins with a program that its tests run")
-add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/ids.md cpp
-  ${PROJECT_SOURCE_DIR}/examples/17_worker_ids.cpp)
-set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
-set(quote "docs/presence.md begins with a program that its tests run")
-add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/presence.md cpp
-  ${PROJECT_SOURCE_DIR}/examples/11_presence.cpp)
-set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
-set(quote "docs/caches.md shows the program that its tests run")
-add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/caches.md cpp
-  ${PROJECT_SOURCE_DIR}/examples/13_cache.cpp)
-set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
-set(quote "docs/barriers.md shows the program that its test runs")
-add_test(NAME ${quote} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/docs/barriers.md cpp
-  ${PROJECT_SOURCE_DIR}/examples/16_double_barrier.cpp)
-set_tests_properties(${quote} PROPERTIES LABELS unit TIMEOUT 120)
+foreach(quote IN ITEMS
+    "docs/interop.md shows the Python that its tests run:docs/interop.md:python:integration/interop/curator_locks.py"
+    "docs/leaders.md shows the program that its test runs:docs/leaders.md:cpp:examples/10_leader.cpp"
+    "docs/transactions.md begins with a program that its tests run:docs/transactions.md:cpp:examples/18_exactly_once.cpp"
+    "docs/counters.md begins with a program that its tests run:docs/counters.md:cpp:examples/19_counter.cpp"
+    "docs/ids.md begins with a program that its tests run:docs/ids.md:cpp:examples/17_worker_ids.cpp"
+    "docs/presence.md begins with a program that its tests run:docs/presence.md:cpp:examples/11_presence.cpp"
+    "docs/caches.md shows the program that its tests run:docs/caches.md:cpp:examples/13_cache.cpp"
+    "docs/barriers.md shows the program that its test runs:docs/barriers.md:cpp:examples/16_double_barrier.cpp")
+  string(REPLACE ":" ";" quote ${quote})
+  list(POP_FRONT quote title page language file)
+  add_test(NAME ${title}
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/quote_test.sh ${PROJECT_SOURCE_DIR}/${page} ${language} ${PROJECT_SOURCE_DIR}/${file})
+  set_tests_properties(${title} PROPERTIES LABELS unit TIMEOUT 120)
+endforeach()
 
 # The protocols, in all orders of their steps.
 foreach(model IN ITEMS double_barrier worker_id)

@@ -19,14 +19,8 @@ DoubleBarrierCore::DoubleBarrierCore(const ClientHandle& client, std::string pat
     throw boost::system::system_error{Error::bad_arguments, "a double barrier of " + std::to_string(quantity)};
 }
 
-namespace {
-
-std::string make_uuid() { return ProtectedPath{"/", ""}.path().substr(4, 36); }  // of "/_c_<uuid>-"
-
-}  // namespace
-
 MemberNode::MemberNode(std::shared_ptr<const DoubleBarrierCore> of, Session on)
-    : barrier{std::move(of)}, session{std::move(on)}, path{join_path(barrier->path(), make_uuid())} {}
+    : barrier{std::move(of)}, session{std::move(on)}, path{join_path(barrier->path(), ProtectedPath{"/", ""}.uuid())} {}
 
 const ClientHandle& home_of(const DoubleBarrierCore& barrier) { return barrier.client(); }
 const Session& home_of(const BarrierMember& member) { return member.node().session; }

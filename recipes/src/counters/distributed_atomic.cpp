@@ -99,8 +99,8 @@ class AtomicCore final : public RecipeCore, public std::enable_shared_from_this<
       known_.reset();
       const bool is_conflict = error == Error::bad_version || error == Error::node_exists || error == Error::no_node;
       if (!is_conflict) co_return error;
-      if (error == Error::no_node) {
-        const error_code unmade = co_await make_directory();
+      if (const std::string directory{parent_path(path())}; error == Error::no_node && directory != "/") {
+        const error_code unmade = co_await make_directory(shared_from_this(), directory);
         if (unmade) co_return unmade;
       }
       co_await rest(conflicts);
@@ -121,8 +121,8 @@ class AtomicCore final : public RecipeCore, public std::enable_shared_from_this<
     }
   }
 
-  /// Version -1 would stand for any version, so no write leaves it: two in one transaction pass it (fold.hpp's model:
-  /// test/models/counter.py).
+  /// Version -1 would stand for any version, so no write leaves it: two in one transaction pass it
+  /// (test/models/counter.py).
   [[nodiscard]] Transaction write_of(const std::string& data) const {
     Transaction write;
     if (!known_->data) {
@@ -180,14 +180,6 @@ class AtomicCore final : public RecipeCore, public std::enable_shared_from_this<
     if (known->czxid != read.stat.czxid) known->removal = Watch{};
     known->czxid = read.stat.czxid;
     co_return std::move(known);
-  }
-
-  Awaitable<error_code> make_directory() {
-    const std::string directory{parent_path(path())};
-    if (directory == "/") co_return error_code{};
-    const auto options = CreateOptions{CreateMode::container}.creating_parent_containers().idempotent();
-    const auto [error, made] = co_await client().async_create(directory, std::string{}, options, use_tuple);
-    co_return error == Error::node_exists ? error_code{} : error;
   }
 
   /// Others write, too: after some conflicts each waits for a time of its own.

@@ -1,6 +1,7 @@
 // A transaction that is carried out once, for the recipes.
 #pragma once
 
+#include <zklock/recipe_kit/spawn.hpp>
 #include <zklock/recipe_kit/use_tuple.hpp>
 #include <zklock/recipes/ledger/commit_once.hpp>
 
@@ -15,6 +16,9 @@ struct Committed {
 
 /// As async_commit_once, but a refused transaction is no failure of the call.
 void start_once(OnceCore core, Transaction transaction, Handler<Committed> handler);
+
+/// A container, and those above it.
+[[nodiscard]] Awaitable<error_code> make_directory(OnceCore core, std::string directory);
 
 /// Awaits it.
 [[nodiscard]] inline auto commit(OnceCore core, Transaction transaction) {

@@ -284,6 +284,12 @@ void start_once(OnceCore core, Transaction transaction, Handler<Committed> handl
   std::make_shared<Once>(std::move(core), std::move(transaction), std::move(handler))->begin();
 }
 
+Awaitable<error_code> make_directory(OnceCore core, std::string directory) {
+  const auto options = CreateOptions{CreateMode::container}.creating_parent_containers().idempotent();
+  const auto [error, made] = co_await core->client().async_create(directory, std::string{}, options, use_tuple);
+  co_return error == Error::node_exists ? error_code{} : error;
+}
+
 OnceCore once_core(const ClientHandle& client, const Transaction& transaction) {
   return std::make_shared<RecipeCore>(
       client, transaction.operations().empty() ? std::string{"/"} : transaction.operations().front().path);
@@ -309,12 +315,6 @@ struct KeyedResult {
   KeyedResult() = default;
   KeyedResult(error_code of, CommitOnceResult with) : error{of}, result{std::move(with)} {}
 };
-
-Awaitable<error_code> make_directory(OnceCore core, std::string directory) {
-  const auto options = CreateOptions{CreateMode::container}.creating_parent_containers().idempotent();
-  const auto [error, made] = co_await core->client().async_create(directory, std::string{}, options, use_tuple);
-  co_return error == Error::node_exists ? error_code{} : error;
-}
 
 /// The key's node is made by the transaction itself, ahead of the rest.
 Awaitable<Result<KeyedResult>> commit_by_key(OnceCore core, Transaction work, IdempotencyKey key) {

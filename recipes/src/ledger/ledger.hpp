@@ -31,7 +31,6 @@ class Ledger : public std::enable_shared_from_this<Ledger> {
   static std::shared_ptr<Ledger> of(const ClientHandle& client);
   explicit Ledger(std::string directory) : directory_{std::move(directory)} {}
 
-  [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
   [[nodiscard]] std::string keys() const { return directory_ + "/keys"; }
   /// Waits for a free place. The slot in it may not have been made yet.
   [[nodiscard]] static Awaitable<Slot> take(std::shared_ptr<Ledger> self, asio::any_io_executor serial);

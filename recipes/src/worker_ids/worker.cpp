@@ -13,8 +13,6 @@ namespace zklock::detail {
 
 namespace {
 
-std::string make_uuid() { return ProtectedPath{"/", ""}.path().substr(4, 36); }  // of "/_c_<uuid>-"
-
 std::int64_t timeout_of(const Session& session) {
   return std::chrono::ceil<std::chrono::milliseconds>(session.timeout()).count();
 }
@@ -31,7 +29,7 @@ Worker::Worker(std::shared_ptr<const WorkerIdsCore> ids, Session session, int nu
     : ids_{std::move(ids)},
       session_{std::move(session)},
       number_{number},
-      owner_{make_uuid()},
+      owner_{ProtectedPath{"/", ""}.uuid()},
       id_path_{join_path(ids_->ids(), std::to_string(number))},
       last_path_{join_path(ids_->last(), std::to_string(number))},
       from_{before.end},

@@ -219,8 +219,8 @@ class ClientHandle : public ClientOperations {
 class Client : public ClientHandle {
  public:
   /// Connects in the background. Throws boost::system::system_error: Error::invalid_connect_string, invalid_timeout,
-  /// invalid_retry_policy, invalid_client_id, invalid_path (ledger_path), bad_arguments (sessions, max_retries_per_second, max_outstanding,
-  /// max_buffer, busy_poll, reconnect_jitter).
+  /// invalid_retry_policy, invalid_client_id, invalid_path (ledger_path), bad_arguments (sessions,
+  /// max_retries_per_second, max_outstanding, max_buffer, busy_poll, reconnect_jitter).
   explicit Client(ClientConfig config);
   Client(asio::any_io_executor executor, ClientConfig config);
   /// On the executor of an io_context, or of another context.

@@ -17,6 +17,8 @@ class ProtectedPath {
   explicit ProtectedPath(std::string_view path);
 
   [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
+  /// Of the tag, without the marks around it.
+  [[nodiscard]] std::string uuid() const { return {tag_.begin() + 3, tag_.begin() + 39}; }
   /// The path for the create request.
   [[nodiscard]] std::string path() const;
   /// Whether `child` of the directory is the node, with or without digits after its name.

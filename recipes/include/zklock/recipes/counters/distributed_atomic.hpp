@@ -86,7 +86,7 @@ struct AtomicSteps {
   using Value = typename Codec::Value;
 
   static AtomicStep get() {
-    return [](const std::optional<std::string>& before) { return checked(before, std::nullopt); };
+    return [](const std::optional<std::string>& before) { return unchanged(before); };
   }
   static AtomicStep add(Value delta) {
     return [delta](const std::optional<std::string>& before) {
@@ -100,7 +100,7 @@ struct AtomicSteps {
   static AtomicStep compare_and_set(Value expected, Value next) {
     return [expected = std::move(expected), next = std::move(next)](const std::optional<std::string>& before) {
       const auto old = Codec::decode(before);
-      if (!old || !before || *old != expected) return checked(before, std::nullopt);
+      if (!old || !before || *old != expected) return unchanged(before);
       return AtomicOutcome{{}, Codec::encode(next)};
     };
   }
@@ -124,9 +124,8 @@ struct AtomicSteps {
   }
 
  private:
-  static AtomicOutcome checked(const std::optional<std::string>& before, std::optional<std::string> after) {
-    if (!Codec::decode(before)) return AtomicOutcome{make_error_code(Error::invalid_data), {}};
-    return AtomicOutcome{{}, std::move(after)};
+  static AtomicOutcome unchanged(const std::optional<std::string>& before) {
+    return AtomicOutcome{Codec::decode(before) ? error_code{} : make_error_code(Error::invalid_data), {}};
   }
 };
 

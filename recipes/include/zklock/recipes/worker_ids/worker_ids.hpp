@@ -101,8 +101,8 @@ class [[nodiscard]] WorkerId {
     return detail::initiate<void(error_code), &detail::start_release_worker_id>(std::forward<Token>(token), worker_,
                                                                                 after(wait));
   }
-  /// The same, blocking. Throws boost::system::system_error with the errors above, and Error::would_deadlock on a thread
-  /// that the client's work needs.
+  /// The same, blocking. Throws boost::system::system_error with the errors above; Error::blocking_in_handler on a
+  /// thread that the client's work needs; Error::executor_not_running.
   void release();
 
   /// Waits until the number is lost: the session is over, or an operator has deleted the number's node.
@@ -130,6 +130,9 @@ class WorkerIds {
   /// Throws boost::system::system_error: Error::invalid_path; Error::bad_arguments for a count below 1 or above
   /// WorkerIdSettings::max_count, and for a tick below 1 ms.
   WorkerIds(const ClientHandle& client, std::string path, WorkerIdSettings settings = {});
+  /// A temporary Client would be closed at once.
+  template <class... Rest>
+  WorkerIds(Client&&, Rest&&...) = delete;
 
   [[nodiscard]] const std::string& path() const;
 
@@ -153,8 +156,8 @@ class WorkerIds {
     return initiate_acquire(detail::WaitPolicy{}, std::forward<Token>(token));
   }
 
-  // The same, blocking: they throw boost::system::system_error with the errors above, and Error::would_deadlock on a
-  // thread that the client's work needs.
+  // The same, blocking: they throw boost::system::system_error with the errors above; Error::blocking_in_handler on a
+  // thread that the client's work needs; Error::executor_not_running.
 
   [[nodiscard]] WorkerId acquire() const { return *acquire(detail::WaitPolicy{}); }
   /// Empty: no number was free when the time was up.
